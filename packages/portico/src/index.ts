@@ -27,13 +27,13 @@ export {
   type HookContext,
   type Hooks,
   type Resource,
-  type RowFilter,
   type Rows,
   range,
   resource,
   type ValidationContext,
 } from "./declare/resource.ts";
 export type { RoleDeclarations, RoleScopes } from "./declare/roles.ts";
+export type { LooseWhere, Operators, Policies, Policy, PolicyContext, Where } from "./declare/where.ts";
 export { type Detail, type ErrorCode, type FieldError, Problem } from "./errors.ts";
 export type { Server, ServerOptions } from "./runtime/embedded-server.ts";
 

@@ -5,12 +5,7 @@ import type { Caller } from "./caller.ts";
 import type { FieldShape } from "./field.ts";
 import type { Deprecation } from "./field-options.ts";
 import type { ChangesOf, Fields, InputOf, ParentOf, RecordOf, ServerFieldsOf } from "./record.ts";
-
-/** A value to compare a field with. Null matches null; `undefined` matches nothing. */
-export type FilterValue = string | number | boolean | null | undefined;
-
-/** Conditions of equality, one for each named field. A list matches any of its values. They become part of the SQL. */
-export type RowFilter = Readonly<Record<string, FilterValue | readonly FilterValue[]>>;
+import type { LoosePolicies, Policies, Policy } from "./where.ts";
 
 /** A filter that also accepts `createdAt[gte|gt|lte|lt]=`. */
 export interface Range {
@@ -22,7 +17,10 @@ export function range<const Name extends string>(name: Name): { readonly range: 
   return { range: name };
 }
 
-/** The operations that a hook can use. They run in the same transaction and are limited to the tenant of the caller. */
+/**
+ * The operations that hooks and actions can use. They run in the same transaction and are limited to the tenant of the
+ * caller. In an action they are also limited by the policies of the caller, in a hook they are not.
+ */
 export interface Rows {
   get<R extends Resource>(resource: R, id: string): Promise<RecordOf<R> | undefined>;
   create<R extends Resource>(
@@ -35,6 +33,8 @@ export interface Rows {
     changes: ChangesOf<R> & ServerFieldsOf<R>,
   ): Promise<RecordOf<R>>;
   delete(resource: Resource, id: string): Promise<void>;
+  /** The same operations without policies. */
+  readonly unrestricted: Rows;
 }
 
 export interface HookContext {
@@ -130,9 +130,12 @@ export interface Declaration<F extends Fields = Fields, Parent = unknown> {
   readonly version?: string;
   /** `cursor` (the default), or `page` for pages by number (`page` and `perPage`). */
   readonly paging?: "cursor" | "page";
-  /** The rows that a caller may read and write; undefined means all rows of the tenant. It depends on the caller only. */
-  readonly policy?: (caller: Caller) => RowFilter | undefined;
-  /** `false`: its rows are visible even if their parent is not. */
+  /**
+   * Which rows a caller may read and write, as one function for all operations or as several. By default all rows of the
+   * tenant. It depends on the caller only.
+   */
+  readonly policy?: Policy<Resource<string, F, Parent>> | Policies<Resource<string, F, Parent>>;
+  /** `false`: the policies of its parent do not apply to its rows. */
   readonly inheritPolicy?: boolean;
   readonly hooks?: Hooks<RowOf<F, Parent>, InputFor<F>, Partial<InputFor<F>>, ServerFieldsFor<F>>;
   /** Validates what a schema cannot express. Members of the input that are invalid already are left out. */
@@ -185,6 +188,7 @@ export interface LooseDeclaration
     | "markOnDelete"
     | "actions"
     | "nestedUnder"
+    | "policy"
   > {
   readonly fields: Readonly<Record<string, FieldShape>>;
   readonly parent?: Resource | undefined;
@@ -201,6 +205,7 @@ export interface LooseDeclaration
   readonly markOnDelete?: string;
   readonly actions?: Readonly<Record<string, LooseAction>>;
   readonly nestedUnder?: readonly string[];
+  readonly policy?: LoosePolicies;
 }
 export type LooseAction = Action<Record<string, unknown>>;
 export type LooseHooks = Hooks<Record<string, unknown>, Record<string, unknown>, Record<string, unknown>>;

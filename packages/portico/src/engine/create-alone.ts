@@ -10,11 +10,12 @@ import type { RowValues } from "../query/write.ts";
 import { ConstraintError } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { findVisible } from "./find-row.ts";
-import { meetsOwnPolicy, newRow } from "./new-row.ts";
-import { policyConditions } from "./policy.ts";
+import { newRow } from "./new-row.ts";
+import { policyConditions, resultConditions } from "./policy.ts";
 import { requireVisibleReferences } from "./references.ts";
 import { insertValues } from "./validation/row-values.ts";
 import type { WriteDependencies } from "./write-context.ts";
+import { evaluateWritten } from "./write-policy.ts";
 import { WriteResult } from "./write-result.ts";
 
 /**
@@ -53,7 +54,9 @@ async function insertAlone(
   if (!(await isParentVisible(store, caller, resource, parentId))) return undefined;
   await requireVisibleReferences(store, store.database, caller, resource, input);
   const values = newRow(resource, insertValues(resource.attributes, input, caller, now), now, parentId);
-  if (!meetsOwnPolicy(caller, resource, values, now)) return undefined;
+  // What related rows decide is read in a transaction.
+  const policy = resultConditions(caller, resource, "create");
+  if (evaluateWritten(policy, values, now) !== true) return undefined;
   const insert = { resource, tenantId, values, credentialId, at: now };
   const text = await store.insertAlone(insert, resource.recordsEvents ? eventInsertion : undefined);
   return WriteResult.ofText(values.id, text, {});

@@ -6,6 +6,7 @@ import type { Rows } from "../declare/resource.ts";
 import { EventRecorder } from "../events/event.ts";
 import { isId } from "../lib/id.ts";
 import type { Model, ResourceModel } from "../model/model.ts";
+import type { Condition } from "../query/condition.ts";
 import { CursorCodec } from "../query/cursor.ts";
 import type { ListRequest, ReadOne } from "../query/read.ts";
 import type { Transaction } from "../store/database.ts";
@@ -68,13 +69,14 @@ export class Engine extends Writes {
     return text ?? throwNotFound(read.resource);
   }
 
-  /** Whether the caller may see each of the rows, which come from events. */
+  /** Whether the caller may see each of the rows, which come from events, and whether they meet the conditions. */
   areVisible(
     caller: Caller,
     resource: ResourceModel,
     rows: readonly EventRow[],
+    conditions: readonly Condition[] = [],
   ): Promise<readonly boolean[]> {
-    return areVisible(this.#store, caller, resource, rows);
+    return areVisible(this.#store, caller, resource, rows, conditions);
   }
 
   /**

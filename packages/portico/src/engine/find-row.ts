@@ -4,7 +4,7 @@ import type { Caller } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 import { isId } from "../lib/id.ts";
 import type { ResourceModel } from "../model/model.ts";
-import type { ReadOne } from "../query/read.ts";
+import type { Condition } from "../query/condition.ts";
 import { wholeRow } from "../query/selection.ts";
 import type { Session } from "../store/database.ts";
 import type { Lock } from "../store/dialect.ts";
@@ -17,7 +17,8 @@ export function throwNotFound(resource: ResourceModel): never {
 
 /**
  * The row as JSON text, locked until the transaction ends.
- * @throws Problem `not_found`, also for a row that the caller may not see
+ * @param conditions the policies that apply
+ * @throws Problem `not_found`, also for a row that does not meet the conditions
  */
 export async function findLocked(
   store: Store,
@@ -26,36 +27,42 @@ export async function findLocked(
   resource: ResourceModel,
   id: string,
   lock: Lock,
+  conditions: readonly Condition[],
 ): Promise<string> {
   if (!isId(id)) throwNotFound(resource);
-  const read = readOf(caller, resource, id);
+  const read = { resource, selection: wholeRow(resource), id, conditions };
   return (await store.getLocked(caller.tenantId, read, session, lock)) ?? throwNotFound(resource);
 }
 
-/** The row as JSON text; undefined if it does not exist or the caller may not see it. */
+/**
+ * The row as JSON text; undefined if it does not exist or the caller may not see it.
+ * @param conditions those that the row must meet, by default the policies for the caller
+ */
 export async function findVisible(
   store: Store,
   session: Session,
   caller: Caller,
   resource: ResourceModel,
   id: string,
+  conditions: readonly Condition[] = policyConditions(caller, resource),
 ): Promise<string | undefined> {
   if (!isId(id)) return undefined;
-  return store.get(caller.tenantId, readOf(caller, resource, id), session);
+  return store.get(caller.tenantId, { resource, selection: wholeRow(resource), id, conditions }, session);
 }
 
-/** Requires that the caller may see a parent. @throws Problem `not_found` */
+/**
+ * Requires that the caller may see a parent.
+ * @param conditions as for `findVisible`
+ * @throws Problem `not_found`
+ */
 export async function requireParentRow(
   store: Store,
   session: Session,
   caller: Caller,
   parent: ResourceModel,
   id: string,
+  conditions?: readonly Condition[],
 ): Promise<void> {
-  if ((await findVisible(store, session, caller, parent, id)) === undefined) throwNotFound(parent);
-}
-
-/** Reads a whole row, with the policies for the caller. */
-function readOf(caller: Caller, resource: ResourceModel, id: string): ReadOne {
-  return { resource, selection: wholeRow(resource), id, conditions: policyConditions(caller, resource) };
+  const row = await findVisible(store, session, caller, parent, id, conditions);
+  if (row === undefined) throwNotFound(parent);
 }

@@ -14,8 +14,11 @@ interface RowOperations {
   delete(resource: ResourceModel, id: string): Promise<void>;
 }
 
-/** The operations of hooks: by declaration, with rows as objects. */
-export function hookRows(model: Model, rows: RowOperations): Rows {
+/**
+ * The operations of hooks and actions: by declaration, with rows as objects.
+ * @param unrestricted the same operations without policies, if policies apply to `rows`
+ */
+export function hookRows(model: Model, unrestricted: (() => Rows) | undefined, rows: RowOperations): Rows {
   const modelOf = ({ name }: Resource): ResourceModel => {
     const resource = model.resource.get(name);
     if (resource) return resource;
@@ -23,7 +26,10 @@ export function hookRows(model: Model, rows: RowOperations): Rows {
     throw model.explainsFailures ? explainedFailure(failure.message, failure) : failure;
   };
   // The types of rows follow from the declarations that the model is built from.
-  return {
+  const operations: Rows = {
+    get unrestricted(): Rows {
+      return unrestricted?.() ?? operations;
+    },
     get: async (resource, id) => {
       const text = await rows.get(modelOf(resource), id);
       return text === undefined ? undefined : JSON.parse(text);
@@ -40,4 +46,5 @@ export function hookRows(model: Model, rows: RowOperations): Rows {
     },
     delete: (resource, id) => rows.delete(modelOf(resource), id),
   };
+  return operations;
 }

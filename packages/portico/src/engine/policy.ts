@@ -1,49 +1,142 @@
-// Policies define which rows of a resource a caller may see and write. They become conditions of every statement. A row
+// Policies define which rows of a resource a caller may read and write. They become conditions of every statement. A row
 // is visible only if its parent is, up to the root, unless its resource does not inherit policies.
 
 import type { Caller } from "../declare/caller.ts";
+import { OperatorError } from "../errors.ts";
 import { valueKey } from "../lib/value-key.ts";
-import type { Model, ResourceModel } from "../model/model.ts";
-import { allowedValues } from "../model/policy.ts";
-import type { Comparison, Condition, ReferenceCondition } from "../query/condition.ts";
+import type { Model, PolicyRule, ResourceModel, WriteOperation } from "../model/model.ts";
+import { type Condition, conditionKeys, isComparison, never } from "../query/condition.ts";
+import { describeValue, isPlainObject, parseWhere } from "../query/where.ts";
 
 const none: readonly never[] = Object.freeze([]);
+const nothing: readonly Condition[] = Object.freeze([never]);
 
-/** The conditions that the policies of a resource and its parents add to every read and write of a caller. */
+/** The conditions that the policies of a resource and its parents add to every read of a caller. */
 export function policyConditions(caller: Caller, resource: ResourceModel): readonly Condition[] {
   if (!resource.isRestricted) return none;
   const own = ownPolicyConditions(caller, resource);
-  const inherited = inheritedPolicyCondition(caller, resource);
-  return inherited ? [...own, inherited] : own;
+  const { parent, inheritsPolicy } = resource;
+  if (!parent || !inheritsPolicy) return own;
+  return [...own, ...ofParent(resource, policyConditions(caller, parent.reference!.target))];
 }
 
-/** The conditions that the own policy of a resource adds. */
-export function ownPolicyConditions(caller: Caller, resource: ResourceModel): readonly Comparison[] {
-  if (!resource.policy) return none;
-  return allowedValues(resource, caller).map(({ attribute, values }) => ({
-    attribute,
-    operator: "in",
-    values,
-  }));
+/** The conditions that the own policy of a resource adds to every read. */
+export function ownPolicyConditions(caller: Caller, resource: ResourceModel): readonly Condition[] {
+  return conditionsOfRule(caller, resource, resource.policy.read);
 }
 
-/** The condition that the parent of a row is visible; undefined if every parent is. */
-function inheritedPolicyCondition(
+/**
+ * The conditions for a write that a row must meet apart from those for reading: those of the own policy for the write, or,
+ * without one, those for an update of the parent.
+ */
+export function writeConditions(
   caller: Caller,
-  { parent, inheritsPolicy }: ResourceModel,
-): ReferenceCondition | undefined {
-  if (!parent || !inheritsPolicy) return undefined;
-  const conditions = policyConditions(caller, parent.reference!.target);
-  return conditions.length === 0 ? undefined : { attribute: parent, operator: "is", conditions };
+  resource: ResourceModel,
+  operation: WriteOperation,
+): readonly Condition[] {
+  const { policy, parent, inheritsPolicy, refusable } = resource;
+  if (!refusable.has(operation)) return none;
+  const rule = policy[operation];
+  if (rule) return rule === policy.read ? none : conditionsOfRule(caller, resource, rule);
+  if (!parent || !inheritsPolicy) return none;
+  return ofParent(resource, writeConditions(caller, parent.reference!.target, "update"));
 }
 
-/** Identifies what the policies of a model allow a caller: callers with the same key see the same rows. */
+/** The conditions that the result of a write must meet, whose parent the caller could read before. */
+export function resultConditions(
+  caller: Caller,
+  resource: ResourceModel,
+  operation: WriteOperation,
+): readonly Condition[] {
+  if (!resource.refusable.has(operation)) return none;
+  const { parent, inheritsPolicy } = resource;
+  const own = ownPolicyConditions(caller, resource);
+  const write = writeConditions(caller, resource, operation);
+  const inherited = parent && inheritsPolicy ? policyConditions(caller, parent.reference!.target) : none;
+  // The parent itself does not change, but whether the caller can read it may depend on the row.
+  const changing = dependOn(inherited, resource) ? ofParent(resource, inherited) : none;
+  return write.length + changing.length === 0 ? own : [...own, ...write, ...changing];
+}
+
+/** Whether rows of a resource decide conditions on rows of another. */
+function dependOn(conditions: readonly Condition[], resource: ResourceModel): boolean {
+  return conditions.some((condition) => {
+    if (isComparison(condition)) return false;
+    if (condition.operator === "is" && condition.attribute.reference!.target === resource) return true;
+    if (condition.operator === "some" && condition.resource === resource) return true;
+    return dependOn(condition.conditions, resource);
+  });
+}
+
+function ofParent({ parent }: ResourceModel, conditions: readonly Condition[]): readonly Condition[] {
+  return conditions.length === 0 ? none : [{ attribute: parent!, operator: "is", conditions }];
+}
+
+function conditionsOfRule(
+  caller: Caller,
+  resource: ResourceModel,
+  rule: PolicyRule | undefined,
+): readonly Condition[] {
+  return rule ? parsePolicyResult(resource, rule, callPolicy(resource, rule, caller)) : none;
+}
+
+/**
+ * Calls a policy. Its result may be anything.
+ * @throws Error if the policy throws, even a `Problem`, because the result of a policy is a condition and no error
+ */
+export function callPolicy(
+  { name }: ResourceModel,
+  { label, decide }: PolicyRule,
+  caller: Caller,
+  context: Parameters<PolicyRule["decide"]>[0] = { caller },
+): unknown {
+  try {
+    const result: unknown = decide(context);
+    // A promise is refused, but its rejection must be handled, or it would end the process.
+    if (result instanceof Promise) result.catch(() => {});
+    return result;
+  } catch (cause) {
+    if (cause instanceof OperatorError) throw cause;
+    throw new Error(`resource ${name}: its ${label} throws: ${firstLineOf(cause)}`, { cause });
+  }
+}
+
+/**
+ * The conditions that a policy returned. A result that is not a condition must never be treated as "all rows".
+ * @throws OperatorError with one line that names resource, field and remedy
+ */
+export function parsePolicyResult(
+  resource: ResourceModel,
+  { label }: PolicyRule,
+  result: unknown,
+): readonly Condition[] {
+  if (result === true) return none;
+  if (result === false) return nothing;
+  if (!isPlainObject(result)) {
+    throw new OperatorError(
+      `resource ${resource.name}: its ${label} returns ${describeValue(result)}; return true for all rows, false for none, or a condition, { ownerId: caller.userId }`,
+    );
+  }
+  return parseWhere(resource, result, {
+    refuse: ({ name }, field, remedy) => {
+      // The field of another resource is named with that resource.
+      const subject = `resource ${resource.name}${field === undefined ? "" : `, field ${name === resource.name ? "" : `${name}.`}${field}`}`;
+      throw new OperatorError(`${subject}: its ${label} ${remedy}`);
+    },
+  });
+}
+
+/** Identifies what the policies of a model let a caller read: callers with the same key see the same rows. */
 export function policyKey({ resources }: Model, caller: Caller): string {
-  const restricting = resources.filter(({ policy }) => policy);
-  return valueKey(
-    restricting.map((resource) =>
-      // Not the result of the policy itself, because different results can mean the same.
-      allowedValues(resource, caller).map(({ attribute, values }) => [attribute.name, values]),
-    ),
+  const restricting = resources.filter(({ policy }) => policy.read);
+  // Not the results of the policies themselves, because different results can mean the same.
+  return valueKey(restricting.map((resource) => conditionKeys(ownPolicyConditions(caller, resource))));
+}
+
+/** The first line of a thrown value. */
+function firstLineOf(thrown: unknown): string {
+  const [line = ""] = (thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown)).split(
+    "\n",
   );
+  return line;
 }

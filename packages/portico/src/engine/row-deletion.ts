@@ -11,6 +11,7 @@ import type { RowValues } from "../query/write.ts";
 import { throwNotFound } from "./find-row.ts";
 import { batchesOfIds, rowIds } from "./row-ids.ts";
 import type { Precondition, WriteContext } from "./write-context.ts";
+import type { WritePolicy } from "./write-policy.ts";
 
 /** Rows that are deleted together with another. Each has an event, and all of them are one transaction. */
 const maxCascaded = 10_000;
@@ -21,6 +22,7 @@ const none: readonly never[] = Object.freeze([]);
 
 export class RowDeletion {
   readonly #context: WriteContext;
+  readonly #policy: WritePolicy;
   readonly #hookContext: () => HookContext;
   /** Rows whose deletion has begun. Rows that refer to each other are deleted once. */
   readonly #deleting = new Set<string>();
@@ -28,14 +30,17 @@ export class RowDeletion {
   /** How many rows have been deleted because another was. */
   #cascaded = 0;
 
-  constructor(context: WriteContext, hookContext: () => HookContext) {
+  constructor(context: WriteContext, policy: WritePolicy, hookContext: () => HookContext) {
     this.#context = context;
+    this.#policy = policy;
     this.#hookContext = hookContext;
   }
 
-  /** Deletes a row and its dependents, or marks them as deleted. @throws Problem `not_found` */
+  /** Deletes a row and its dependents, or marks them as deleted. @throws Problem `not_found`, `forbidden` */
   async delete(resource: ResourceModel, id: string, precondition?: Precondition): Promise<void> {
-    await this.#delete(resource, id, await this.#context.lockedRow(resource, id, precondition, "delete"));
+    const current = await this.#context.lockedRow(resource, id, precondition, "delete");
+    await this.#policy.requireWritable(resource, "delete", current);
+    await this.#delete(resource, id, current);
   }
 
   /** Deletes all rows that meet the conditions. */
@@ -86,8 +91,7 @@ export class RowDeletion {
       const conditions: Condition[] = [
         { attribute: child.parent!, operator: "in", values: [String(row.id)] },
       ];
-      const isDependent = child.inheritsPolicy && resource.isRestricted;
-      const parents = isDependent ? [policyValues(resource, row), ...deletedParents] : none;
+      const parents = child.isRestricted ? [policyValues(resource, row), ...deletedParents] : none;
       const hasOwn = child.children.length > 0 || child.dependents.length > 0;
       // Newest first: a row may refer to an older one of its kind.
       const rows = { resource: child, conditions, isNewestFirst: true };

@@ -7,12 +7,14 @@ import type { HookContext, Rows } from "../declare/resource.ts";
 import type { Event, EventRecorder } from "../events/event.ts";
 import { explainedFailure } from "../model/explained-failures.ts";
 import type { Model, ResourceModel } from "../model/model.ts";
+import type { Condition } from "../query/condition.ts";
 import { wholeRow } from "../query/selection.ts";
 import type { RowValues } from "../query/write.ts";
 import type { Transaction } from "../store/database.ts";
 import type { Lock } from "../store/dialect.ts";
 import type { Store } from "../store/store.ts";
 import { findLocked } from "./find-row.ts";
+import { policyConditions } from "./policy.ts";
 import type { BodyValidator } from "./validation/body-validator.ts";
 import { hookValues } from "./validation/row-values.ts";
 
@@ -30,7 +32,7 @@ export type Precondition = (text: string) => void;
 export interface WriteOptions {
   /** The timestamp of everything that is written together. */
   readonly now?: string;
-  /** Whether a hook writes: its references may point to rows that the caller does not see. */
+  /** Whether a hook writes, to which no policies apply: it may refer to rows that the caller does not see. */
   readonly isByHook?: boolean;
 }
 
@@ -67,9 +69,15 @@ export class WriteContext {
     precondition: Precondition | undefined,
     lock: Lock = "update",
   ): Promise<Record<string, unknown>> {
-    const text = await findLocked(this.store, this.session, this.caller, resource, id, lock);
+    const conditions = this.conditionsOf(resource);
+    const text = await findLocked(this.store, this.session, this.caller, resource, id, lock, conditions);
     precondition?.(text);
     return JSON.parse(text);
+  }
+
+  /** The conditions on rows that are found: the policies of the caller, which do not apply to hooks. */
+  conditionsOf(resource: ResourceModel): readonly Condition[] {
+    return this.isByHook ? [] : policyConditions(this.caller, resource);
   }
 
   /** The row after its hook, which may have written it again. */

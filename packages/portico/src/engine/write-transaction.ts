@@ -2,7 +2,6 @@
 
 import type { Caller } from "../declare/caller.ts";
 import type { HookContext, Rows } from "../declare/resource.ts";
-import { Problem } from "../errors.ts";
 import type { ActionModel, ResourceModel, Shape } from "../model/model.ts";
 import type { Condition } from "../query/condition.ts";
 import { wholeRow } from "../query/selection.ts";
@@ -16,7 +15,8 @@ import {
 } from "./constraint.ts";
 import { findLocked, requireParentRow, throwNotFound } from "./find-row.ts";
 import { hookRows } from "./hook-rows.ts";
-import { meetsOwnPolicy, newRow } from "./new-row.ts";
+import { newRow } from "./new-row.ts";
+import { policyConditions } from "./policy.ts";
 import { changedReferences, requireVisibleReferences } from "./references.ts";
 import { RowDeletion } from "./row-deletion.ts";
 import { insertValues, patchedValues, splitServerFields, withSearchFields } from "./validation/row-values.ts";
@@ -26,11 +26,13 @@ import {
   type WriteDependencies,
   type WriteOptions,
 } from "./write-context.ts";
+import { WritePolicy } from "./write-policy.ts";
 import { WriteResult } from "./write-result.ts";
 
 export class WriteTransaction {
   readonly #dependencies: WriteDependencies;
   readonly #context: WriteContext;
+  readonly #policy: WritePolicy;
   readonly #deletion: RowDeletion;
   /** The row of the last write, for the explanation of a violated constraint. */
   attempted: AttemptedWrite = { values: {}, callerValues: {} };
@@ -43,7 +45,8 @@ export class WriteTransaction {
   ) {
     this.#dependencies = dependencies;
     this.#context = new WriteContext(dependencies, session, caller, options);
-    this.#deletion = new RowDeletion(this.#context, () => this.#hookContext({}));
+    this.#policy = new WritePolicy(this.#context);
+    this.#deletion = new RowDeletion(this.#context, this.#policy, () => this.#hookContext({}));
   }
 
   /**
@@ -71,13 +74,15 @@ export class WriteTransaction {
       parentId,
     );
     const { id } = row;
-    this.#requirePolicy(resource, row);
+    const undecided = this.#policy.requireResult(resource, "create", row);
     this.attempted = { values: row, callerValues: input };
     const text = await store.insert(session, { resource, tenantId: caller.tenantId, values: row });
     await this.#context.record(resource, "created", id, text);
     const result = WriteResult.ofText(id, text, returnedOnce);
+    await hooks.after?.create?.(result.row, this.#hookContext(returnedOnce));
+    // Hooks may have written the related rows that decide.
+    await this.#policy.requireStored(resource, id, undecided);
     if (!hooks.after?.create) return result;
-    await hooks.after.create(result.row, this.#hookContext(returnedOnce));
     return WriteResult.ofText(id, await this.#context.reread(resource, id, text), returnedOnce);
   }
 
@@ -91,6 +96,7 @@ export class WriteTransaction {
     const { hooks } = resource;
     const { store, session, caller, now } = this.#context;
     const current = await this.#context.lockedRow(resource, id, precondition);
+    await this.#policy.requireWritable(resource, "update", current);
     const changes = { ...changesTo(current, now) };
     const references = changedReferences(resource, changes, current);
     await this.#requireReferences(resource, references);
@@ -98,16 +104,17 @@ export class WriteTransaction {
     const hookResult = await hooks.before?.update?.(changes, { ...this.#hookContext(returnedOnce), current });
     const values = { ...changes, ...this.#context.hookValues(resource, hookResult), updatedAt: now };
     const row = { ...current, ...values };
-    this.#requirePolicy(resource, row);
+    const undecided = this.#policy.requireResult(resource, "update", row);
     this.attempted = { values: row, callerValues: references };
     const changed = withSearchFields(resource, values, row);
     const update = { resource, tenantId: caller.tenantId, id, values: changed };
     const text = (await store.update(session, update)) ?? throwNotFound(resource);
     await this.#context.record(resource, "updated", id, text);
     const result = WriteResult.ofText(id, text, returnedOnce);
-    if (!hooks.after?.update) return result;
     const hookContext = { ...this.#hookContext(returnedOnce), previous: current };
-    await hooks.after.update(result.row, hookContext);
+    await hooks.after?.update?.(result.row, hookContext);
+    await this.#policy.requireStored(resource, id, undecided);
+    if (!hooks.after?.update) return result;
     return WriteResult.ofText(id, await this.#context.reread(resource, id, text), returnedOnce);
   }
 
@@ -120,10 +127,12 @@ export class WriteTransaction {
   ): Promise<WriteResult> {
     const { caller, now } = this.#context;
     const current = await this.#context.lockedRow(resource, id, undefined);
+    await this.#policy.requireWritable(resource, "update", current);
     await this.#requireReferences(action, input);
     const completeInput = insertValues(action.attributes, input, caller, now);
     const returnedOnce = {};
-    const result = await action.run(current, completeInput, this.#hookContext(returnedOnce));
+    const hookContext = this.#context.hookContext(this.#rowsOf({ isByHook: false }), returnedOnce);
+    const result = await action.run(current, completeInput, hookContext);
     // A row that the action created has members that are returned once among its own.
     const { row, others } = Object.groupBy(Object.entries(result), ([name]) =>
       resource.attribute.has(name) ? "row" : "others",
@@ -142,17 +151,27 @@ export class WriteTransaction {
     return this.#deletion.deleteAll(resource, conditions);
   }
 
-  /** The operations that hooks can use; each runs under its own savepoint. */
+  /** The operations that hooks can use, without policies. */
   get rows(): Rows {
+    return this.#rowsOf({ isByHook: true });
+  }
+
+  /**
+   * The operations that code of declarations can use; each runs under its own savepoint.
+   * @param by hooks are not restricted by the policies of the caller; actions are
+   */
+  #rowsOf(by: Pick<Required<WriteOptions>, "isByHook">): Rows {
     const { model, store, session, caller, validator } = this.#context;
-    return hookRows(model, {
+    const unrestricted = by.isByHook ? undefined : (): Rows => this.rows;
+    return hookRows(model, unrestricted, {
       get: (resource, id) => {
-        const read = { resource, selection: wholeRow(resource), id, conditions: [] };
+        const conditions = by.isByHook ? [] : policyConditions(caller, resource);
+        const read = { resource, selection: wholeRow(resource), id, conditions };
         // A hook decides by what it reads, so that must not change before it writes.
         return store.getLocked(caller.tenantId, read, session, "update");
       },
       create: (resource, body, parentId) =>
-        this.#nested(resource, async (nested) => {
+        this.#nested(by, resource, async (nested) => {
           const [input, serverFields] = splitServerFields(resource, body);
           const values = this.#context.hookValues(resource, serverFields);
           return nested.insert(
@@ -163,19 +182,20 @@ export class WriteTransaction {
           );
         }),
       update: (resource, id, body) =>
-        this.#nested(resource, async (nested) => {
+        this.#nested(by, resource, async (nested) => {
           const input = validator.validate(resource, "hookResult", body);
           const changes = (current: RowValues): RowValues =>
             validator.validateMerged(resource, patchedValues(resource, input, current));
           return nested.update(resource, id, changes);
         }),
       delete: (resource, id) =>
-        this.#nested(resource, (nested) => nested.delete(resource, id), explainDeleteError),
+        this.#nested(by, resource, (nested) => nested.delete(resource, id), explainDeleteError),
     });
   }
 
   /** Runs an operation of a hook. If it fails and the hook continues, nothing of it remains. */
   async #nested<T>(
+    by: Pick<Required<WriteOptions>, "isByHook">,
     resource: ResourceModel,
     work: (nested: WriteTransaction) => Promise<T>,
     explain = explainNestedError,
@@ -184,7 +204,7 @@ export class WriteTransaction {
     try {
       return await retryOnCollision(resource, () =>
         session.nested((part) =>
-          work(new WriteTransaction(this.#dependencies, part, caller, { now, isByHook: true })),
+          work(new WriteTransaction(this.#dependencies, part, caller, { now, ...by })),
         ),
       );
     } catch (error) {
@@ -201,21 +221,15 @@ export class WriteTransaction {
     if (!parent) return;
     const { target } = parent.reference!;
     const { store, session, caller } = this.#context;
+    const conditions = this.#context.conditionsOf(target);
     if (!hooks.before?.create && !hooks.after?.create)
-      return requireParentRow(store, session, caller, target, id);
+      return requireParentRow(store, session, caller, target, id, conditions);
     // Hooks may write the parent: what they see of it must not change before.
-    await findLocked(store, session, caller, target, id, "update");
+    await findLocked(store, session, caller, target, id, "update", conditions);
   }
 
   async #requireReferences(shape: Shape, values: RowValues): Promise<void> {
     const { store, session, caller, isByHook } = this.#context;
     if (!isByHook) await requireVisibleReferences(store, session, caller, shape, values);
-  }
-
-  /** Requires that the row meets the policy of its own resource; its parent was checked before and does not change. */
-  #requirePolicy(resource: ResourceModel, row: RowValues): void {
-    const { caller, now } = this.#context;
-    if (meetsOwnPolicy(caller, resource, row, now)) return;
-    throw new Problem("forbidden", `You are not allowed to write this ${resource.title}.`);
   }
 }

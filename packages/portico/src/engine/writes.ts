@@ -11,7 +11,7 @@ import { explainDeleteError, explainWriteError, retryOnCollision } from "./const
 import { containerConditions, requireContainer } from "./containers.ts";
 import { createAlone } from "./create-alone.ts";
 import { throwNotFound } from "./find-row.ts";
-import { policyConditions } from "./policy.ts";
+import { policyConditions, writeConditions } from "./policy.ts";
 import { invalidBodyReferences } from "./references.ts";
 import { InvalidInput, validMembers } from "./validation/invalid-input.ts";
 import { patchedValues, replacementValues } from "./validation/row-values.ts";
@@ -109,11 +109,15 @@ export class Writes {
     await this.#delete(caller, resource, (writing) => writing.delete(resource, id, precondition));
   }
 
-  /** Deletes all rows of a nested collection. */
+  /** Deletes all rows of a nested collection that the caller may delete. */
   async deleteAll(caller: Caller, resource: ResourceModel, container: Container): Promise<void> {
     requireScope(caller, resource.scopes.write);
     await requireContainer(this.#dependencies.store, caller, container, this.#scope.session);
-    const conditions = [...containerConditions(container), ...policyConditions(caller, resource)];
+    const conditions = [
+      ...containerConditions(container),
+      ...policyConditions(caller, resource),
+      ...writeConditions(caller, resource, "delete"),
+    ];
     await this.#delete(caller, resource, (writing) => writing.deleteAll(resource, conditions));
   }
 

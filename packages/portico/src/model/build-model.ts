@@ -5,10 +5,12 @@ import { type LooseDeclaration, operationNames, type Resource } from "../declare
 import { OperatorError } from "../errors.ts";
 import { kebabCase, plural, snakeCase, spaceCase } from "../lib/case.ts";
 import { addAttributes, addNamedAttributes, type Draft } from "./attributes.ts";
+import { collectionsOf } from "./collections.ts";
 import { childrenOf, dependentsOf } from "./deletion.ts";
 import { withExplainedFailures } from "./explained-failures.ts";
 import type { Model, ResourceModel } from "./model.ts";
 import { type ModuleOperation, operationsOf, type Report } from "./operations.ts";
+import { isRestricted, policyRules, refusableOperations } from "./policy.ts";
 import { rolesOf } from "./roles.ts";
 import { validateDeclaration } from "./validate-declaration.ts";
 import { validateModel, validateParents } from "./validate-model.ts";
@@ -50,6 +52,8 @@ export function buildModel(
   const drafts = [...byName.values()];
   for (const each of drafts) {
     each.isRestricted = isRestricted(each);
+    each.refusable = refusableOperations(each);
+    each.collections = collectionsOf(drafts, each);
     each.children = childrenOf(drafts, each);
     each.dependents = dependentsOf(drafts, each);
   }
@@ -98,11 +102,6 @@ function requireUniqueStoredNames(resources: readonly ResourceModel[]): void {
   }
 }
 
-function isRestricted({ policy, parent, inheritsPolicy }: ResourceModel): boolean {
-  if (policy) return true;
-  return inheritsPolicy && parent !== undefined && isRestricted(parent.reference!.target);
-}
-
 /** A resource that is not exposed has scopes only if it declares them. */
 function hasScopes({ declaration }: Resource): boolean {
   return declaration.exposed !== false || declaration.scopes !== undefined;
@@ -129,6 +128,7 @@ function draftOf({ name, declaration }: Resource, currentVersion: string): Draft
     parent: undefined,
     children: [],
     dependents: [],
+    collections: new Map(),
     filters: new Map(),
     sorts: new Map(),
     search: [],
@@ -139,9 +139,10 @@ function draftOf({ name, declaration }: Resource, currentVersion: string): Draft
     recordsEvents: declaration.events ?? true,
     operations: new Set(declaration.operations ?? operationNames),
     paging: declaration.paging ?? "cursor",
-    policy: declaration.policy,
+    policy: policyRules(declaration.policy),
     inheritsPolicy: declaration.inheritPolicy ?? true,
     isRestricted: false,
+    refusable: new Set(),
     hooks: declaration.hooks ?? {},
     isCreatedAlone: !declaration.hooks?.before?.create && !declaration.hooks?.after?.create,
     validate: declaration.validate,

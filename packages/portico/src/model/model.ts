@@ -1,16 +1,10 @@
 // The model: all declarations, validated and frozen at start, with all derived names. Everything else (schemas, tables,
 // statements, routes) derives from the model and never reads a declaration.
 
-import type { Caller } from "../declare/caller.ts";
 import type { FieldShape } from "../declare/field.ts";
 import type { Deprecation } from "../declare/field-options.ts";
-import type {
-  LooseAction,
-  LooseDeclaration,
-  LooseHooks,
-  OperationName,
-  RowFilter,
-} from "../declare/resource.ts";
+import type { LooseAction, LooseDeclaration, LooseHooks, OperationName } from "../declare/resource.ts";
+import type { LoosePolicy } from "../declare/where.ts";
 import type { BodySchemas } from "./json-schema.ts";
 import type { ModuleOperation, Operation } from "./operations.ts";
 import type { Role } from "./roles.ts";
@@ -63,6 +57,23 @@ export interface Shape {
   readonly attribute: ReadonlyMap<string, Attribute>;
 }
 
+/** The rows of a resource that refer to a row. */
+export interface Collection {
+  readonly resource: ResourceModel;
+  readonly reference: Attribute;
+}
+
+/** The writes that a policy can decide about. PUT and actions are updates. */
+export type WriteOperation = "create" | "update" | "delete";
+export type PolicyOperation = "read" | WriteOperation;
+
+/** A function that decides which rows a caller may read or write. */
+export interface PolicyRule {
+  /** What it is called in messages: `policy`, or `policy for write`. */
+  readonly label: string;
+  readonly decide: LoosePolicy;
+}
+
 /** A reference with `onDelete: "cascade"`, and the resource that has it. */
 export interface Dependent {
   readonly resource: ResourceModel;
@@ -88,6 +99,8 @@ export interface ResourceModel extends Shape {
   readonly parent: Attribute | undefined;
   /** The resources whose rows are deleted with their parent, in the order of their deletion. */
   readonly children: readonly ResourceModel[];
+  /** The rows that refer to its rows, by the name that conditions and protocols have for them: `comments`. */
+  readonly collections: ReadonlyMap<string, Collection>;
   /** The references to it whose rows are deleted with the row that they refer to. */
   readonly dependents: readonly Dependent[];
   /** The filters by attribute name; `hasRange` allows ranges as well as equality. */
@@ -104,11 +117,14 @@ export interface ResourceModel extends Shape {
   /** The operations that protocols offer. */
   readonly operations: ReadonlySet<OperationName>;
   readonly paging: "cursor" | "page";
-  readonly policy: ((caller: Caller) => RowFilter | undefined) | undefined;
+  /** Its own policy, by operation; an operation without a rule is not restricted by its own policy. */
+  readonly policy: Readonly<Partial<Record<PolicyOperation, PolicyRule>>>;
   /** Whether its rows are visible only where their parents are. */
   readonly inheritsPolicy: boolean;
-  /** Whether any policy applies to its rows: its own, or an inherited one. */
+  /** Whether any policy for reading applies to its rows: its own, or an inherited one. */
   readonly isRestricted: boolean;
+  /** The operations that a policy can refuse for a row that the caller can read. */
+  readonly refusable: ReadonlySet<WriteOperation>;
   readonly hooks: LooseHooks;
   /** Whether nothing but the row and its event is written when a row is created: there are no hooks that could. */
   readonly isCreatedAlone: boolean;

@@ -217,7 +217,7 @@ export const commonErrors: readonly ErrorCode[] = [
 ];
 
 function errorsOf(
-  { isRestricted, hooks, paging }: ResourceModel,
+  { refusable, hooks, paging }: ResourceModel,
   { kind, method, path, input }: Draft,
 ): ErrorCode[] {
   const hasInput = input !== undefined;
@@ -225,12 +225,18 @@ function errorsOf(
     ["invalid_cursor", kind === "list" && paging === "cursor"],
     ["not_found", path.includes("{")],
     ["conflict", method !== "GET"],
-    ["forbidden", (hasInput && isRestricted) || runsCode(kind, hooks)],
+    ["forbidden", mayRefuse(kind, refusable) || runsCode(kind, hooks)],
     ["precondition_failed", ["get", "replace", "update", "delete"].includes(kind)],
     ["payload_too_large", hasInput],
     ["unsupported_media_type", hasInput],
   ];
   return [...commonErrors, ...possible.filter(([, isPossible]) => isPossible).map(([code]) => code)];
+}
+
+/** Whether a policy may refuse an operation on a row that the caller can read. */
+function mayRefuse(kind: OperationKind, refusable: ResourceModel["refusable"]): boolean {
+  if (kind === "create" || kind === "delete") return refusable.has(kind);
+  return (kind === "replace" || kind === "update" || kind === "action") && refusable.has("update");
 }
 
 /** Whether an operation runs a hook or an action, which may refuse the write. PUT runs the hooks of updates. */

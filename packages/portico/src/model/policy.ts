@@ -1,153 +1,85 @@
-// The result of a policy for a caller. A policy is a function, so each of its results is checked: a result that is not a
-// filter must never be treated as "all rows".
+// The policies of a resource as declared: which function decides about which operation. The engine calls them.
 
-import type { Caller } from "../declare/caller.ts";
-import { isJson } from "../declare/field.ts";
-import type { FilterValue } from "../declare/resource.ts";
-import { OperatorError } from "../errors.ts";
-import { parseTimestamp } from "../lib/timestamp.ts";
-import type { Attribute, ResourceModel } from "./model.ts";
+import type { LooseDeclaration } from "../declare/resource.ts";
+import type { LoosePolicies } from "../declare/where.ts";
+import type { PolicyRule, ResourceModel, WriteOperation } from "./model.ts";
 
-/** The values that an attribute of visible rows may have; without values, no row is visible. */
-export interface AllowedValues {
-  readonly attribute: Attribute;
-  readonly values: readonly AllowedValue[];
+const writeOperations: readonly WriteOperation[] = ["create", "update", "delete"];
+const names = ["read", ...writeOperations, "write"] as const;
+
+/** Checks the options without calling a policy. */
+export function validatePolicyOptions(
+  { policy, inheritPolicy, parent }: Pick<LooseDeclaration, "policy" | "inheritPolicy" | "parent">,
+  refuse: (remedy: string) => never,
+): void {
+  if (policy !== undefined && typeof policy !== "function") {
+    if (typeof policy !== "object" || policy === null || Object.keys(policy).length === 0)
+      refuse("policy is a function, ({ caller }) => ..., or several by operation, { read, write }");
+    const unknown = Object.keys(policy).find((name) => !names.some((each) => each === name));
+    if (unknown !== undefined) refuse(`there is no policy for ${unknown}; use some of ${names.join(", ")}`);
+    for (const name of names)
+      if (policy[name] !== undefined && typeof policy[name] !== "function")
+        refuse(`the policy for ${name} is a function, ({ caller }) => ...`);
+    if (policy.write && writeOperations.every((name) => policy[name]))
+      refuse(
+        "the policy for write decides about nothing, because create, update and delete have their own; remove it",
+      );
+  }
+  if (inheritPolicy === undefined) return;
+  if (typeof inheritPolicy !== "boolean") refuse("inheritPolicy is true or false");
+  if (!parent) refuse("inheritPolicy needs a parent; remove it, or set parent");
 }
 
-/** Timestamps are ISO texts in UTC; null means no value. */
-type AllowedValue = Exclude<FilterValue, undefined>;
+/** The rule of each operation. Operations that one function decides about share its rule. */
+export function policyRules(policy: LoosePolicies | undefined): ResourceModel["policy"] {
+  if (policy === undefined) return {};
+  if (typeof policy === "function") {
+    const rule: PolicyRule = { label: "policy", decide: policy };
+    return { read: rule, create: rule, update: rule, delete: rule };
+  }
+  const ruleOf = (name: (typeof names)[number]): PolicyRule | undefined => {
+    const decide = policy[name];
+    return decide && { label: `policy for ${name}`, decide };
+  };
+  const write = ruleOf("write");
+  const rules = {
+    read: ruleOf("read"),
+    create: ruleOf("create"),
+    update: ruleOf("update"),
+    delete: ruleOf("delete"),
+  };
+  const { read, create = write, update = write, delete: deletion = write } = rules;
+  return {
+    ...(read && { read }),
+    ...(create && { create }),
+    ...(update && { update }),
+    ...(deletion && { delete: deletion }),
+  };
+}
 
-/** More values would be a list of rows, which belongs in the database. */
-const maxValues = 1_000;
+/** Whether any policy for reading applies to the rows of a resource: its own, or an inherited one. */
+export function isRestricted({ policy, parent, inheritsPolicy }: ResourceModel): boolean {
+  if (policy.read) return true;
+  return inheritsPolicy && parent !== undefined && isRestricted(parent.reference!.target);
+}
 
 /**
- * The values that the own policy of a resource allows a caller; an empty list allows all rows.
- * @throws Error if the policy throws, and OperatorError if its result is not a filter of the resource
+ * The writes that a policy can refuse for rows that the caller can read: those with a rule other than the one for reading,
+ * and those whose result can be outside the policy for reading.
  */
-export function allowedValues(resource: ResourceModel, caller: Caller): readonly AllowedValues[] {
-  return parsePolicyResult(resource, callPolicy(resource, caller));
-}
-
-/** @throws Error if the policy throws, even a `Problem`, because the result of a policy is a filter and no error */
-export function callPolicy({ name, policy }: ResourceModel, caller: Caller): unknown {
-  try {
-    const result: unknown = policy?.(caller);
-    // A promise is refused, but its rejection must be handled, or it would end the process.
-    if (result instanceof Promise) result.catch(() => {});
-    return result;
-  } catch (cause) {
-    throw new Error(`resource ${name}: its policy throws: ${firstLineOf(cause)}`, { cause });
-  }
-}
-
-/** @throws OperatorError with one line that names resource, field and remedy */
-export function parsePolicyResult(resource: ResourceModel, result: unknown): readonly AllowedValues[] {
-  if (result === undefined) return [];
-  if (!isPlainObject(result)) {
-    throw new OperatorError(
-      `resource ${resource.name}: its policy returns ${describeValue(result)}; return field values, { ownerId: caller.userId }, or undefined for all rows`,
-    );
-  }
-  return Object.entries(result).map(([name, value]) => {
-    const attribute = comparableAttribute(resource, name);
-    const values = Array.isArray(value) ? value : [value];
-    if (values.length > maxValues) refuse(resource, name, `has more than ${maxValues} values; use fewer`);
-    // Undefined matches nothing: a caller without a user sees no rows of users.
-    const present = values.filter((each) => each !== undefined);
-    return { attribute, values: [...new Set(present.map((each) => parseValue(resource, attribute, each)))] };
-  });
-}
-
-function comparableAttribute(resource: ResourceModel, name: string): Attribute {
-  const attribute = resource.attribute.get(name);
-  if (!attribute) {
-    const known = resource.attributes.filter(({ isInternal }) => !isInternal).map((each) => each.name);
-    return refuse(resource, name, `names it, but there is no such field; use one of ${known.join(", ")}`);
-  }
-  if (attribute.isInternal)
-    return refuse(
-      resource,
-      name,
-      "names it, but it is internal, so events do not hold it; use another field",
-    );
-  if (isJson(attribute.field))
-    return refuse(resource, name, "names it, but JSON cannot be compared; use another field");
-  return attribute;
-}
-
-function parseValue(resource: ResourceModel, attribute: Attribute, value: unknown): AllowedValue {
-  if (value === null) return null;
-  const { expected, parse } = comparable(attribute);
-  return (
-    parse(value) ??
-    refuse(
-      resource,
-      attribute.name,
-      `compares it with a value that is not ${expected}; use ${expected}, a list of such values, or null`,
-    )
+export function refusableOperations(resource: ResourceModel): ReadonlySet<WriteOperation> {
+  const refusable = writeOperations.filter(
+    (operation) => isDecidedApart(resource, operation) || (operation !== "delete" && resource.isRestricted),
   );
+  return new Set(refusable);
 }
 
-interface Comparable {
-  /** The expected value, for messages. */
-  readonly expected: string;
-  /** The value as rows have it; undefined for a value that no row can have. */
-  readonly parse: (value: unknown) => Exclude<AllowedValue, null> | undefined;
-}
-
-function comparable({ field }: Attribute): Comparable {
-  switch (field.kind) {
-    case "integer":
-      return { expected: "a whole number", parse: (value) => validNumber(value, Number.isSafeInteger) };
-    case "number":
-      return { expected: "a number", parse: (value) => validNumber(value, Number.isFinite) };
-    case "boolean":
-      return {
-        expected: "true or false",
-        parse: (value) => (typeof value === "boolean" ? value : undefined),
-      };
-    case "timestamp":
-      return {
-        expected: "an ISO 8601 date and time",
-        parse: (value) => (typeof value === "string" ? parseTimestamp(value) : undefined),
-      };
-    case "choice":
-    case "computedStatus":
-      return {
-        expected: `one of ${field.choices.join(", ")}`,
-        parse: (value) => field.choices.find((choice) => choice === value),
-      };
-    default:
-      return { expected: "text", parse: (value) => (typeof value === "string" ? value : undefined) };
-  }
-}
-
-function validNumber(value: unknown, isValid: (value: number) => boolean): number | undefined {
-  return typeof value === "number" && isValid(value) ? value : undefined;
-}
-
-/** Whether a value is an object of no class. A promise, for example, has no members and would exclude no row. */
-function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
-
-function describeValue(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "a list";
-  if (value instanceof Promise) return "a promise";
-  return typeof value === "object" ? "an object of a class" : `a ${typeof value}`;
-}
-
-function refuse({ name }: ResourceModel, field: string, remedy: string): never {
-  throw new OperatorError(`resource ${name}, field ${field}: its policy ${remedy}`);
-}
-
-/** The first line of a thrown value. */
-function firstLineOf(thrown: unknown): string {
-  const [line = ""] = (thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown)).split(
-    "\n",
-  );
-  return line;
+/** Whether another rule than that for reading decides about a write; without an own rule, that for updates of the parent. */
+function isDecidedApart(
+  { policy, parent, inheritsPolicy }: ResourceModel,
+  operation: WriteOperation,
+): boolean {
+  const rule = policy[operation];
+  if (rule) return rule !== policy.read;
+  return inheritsPolicy && parent !== undefined && isDecidedApart(parent.reference!.target, "update");
 }

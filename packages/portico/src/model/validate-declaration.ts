@@ -4,9 +4,9 @@ import { renameHint } from "../declare/renamed-options.ts";
 import { operationNames, type Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import { validateIndexOptions } from "./indexes.ts";
+import { validatePolicyOptions } from "./policy.ts";
 import { validateBehaviour, validateInputField } from "./validate-behaviour.ts";
 import { validateDeprecation, validateField } from "./validate-field.ts";
-import { validatePolicyOptions } from "./validate-policy.ts";
 
 /** Query parameters that no field may be named after. */
 const reservedParameters = ["sort", "limit", "cursor", "direction", "page", "perPage", "fields", "q"];

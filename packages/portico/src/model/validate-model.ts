@@ -4,7 +4,6 @@ import { isJson } from "../declare/field.ts";
 import { OperatorError } from "../errors.ts";
 import type { Attribute, Model, ResourceModel } from "./model.ts";
 import { validateModelBehaviour } from "./validate-behaviour.ts";
-import { validatePolicies } from "./validate-policy.ts";
 
 /** An index entry of PostgreSQL holds 2,704 bytes; two texts of this many characters and the ids fit. */
 const maxIndexedTextLength = 255;
@@ -50,7 +49,6 @@ export function validateModel(model: Model): void {
     validateSearch(resource);
   }
   validateModelBehaviour(model);
-  validatePolicies(model);
 }
 
 function validateAttributeNames(resource: ResourceModel): void {

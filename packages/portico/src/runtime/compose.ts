@@ -8,6 +8,7 @@ import { tenantsModule } from "../auth/tenants/module.ts";
 import { tokensModule } from "../auth/tokens/module.ts";
 import { usersModule } from "../auth/users/module.ts";
 import type { App } from "../declare/app.ts";
+import { validatePolicies } from "../engine/validate-policies.ts";
 import { OperatorError } from "../errors.ts";
 import { eventsModule } from "../events/module.ts";
 import { graphqlModule } from "../graphql/module.ts";
@@ -86,7 +87,9 @@ export function ownTablesOf(modules: readonly Module[]): readonly Table[] {
 function validatedModel(app: App, modules: readonly Module[], options: ModelOptions): Model {
   const ownResources = modules.flatMap((each) => each.resources ?? []);
   try {
-    return buildModel(app, ownResources, options);
+    const model = buildModel(app, ownResources, options);
+    validatePolicies(model);
+    return model;
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`the declarations are invalid: ${(error as Error).message}`);

@@ -6,7 +6,7 @@ import { policyConditions, policyKey } from "../engine/policy.ts";
 import type { RecordedEvent } from "../events/recorded-event.ts";
 import { FairQueue } from "../lib/fair-queue.ts";
 import { TimeSlice } from "../lib/time-slice.ts";
-import { isComparison } from "../query/condition.ts";
+import { areDecidedByRow } from "../query/condition.ts";
 import type { EventSource, Topic } from "./event-source.ts";
 import { parseEvents } from "./parsed-event.ts";
 import type { SubscriptionPlan } from "./plan.ts";
@@ -80,7 +80,8 @@ export class EventDispatcher {
   #createGroup(key: string, plan: SubscriptionPlan, caller: Caller): SubscriptionGroup {
     const { tenantId } = caller;
     const isDecidedByRow =
-      plan.isRowSufficient && policyConditions(caller, plan.resource).every(isComparison);
+      plan.isRowSufficient &&
+      areDecidedByRow([...plan.conditions, ...policyConditions(caller, plan.resource)]);
     return new SubscriptionGroup({
       ...{ key, plan, tenantId, mustRead: !isDecidedByRow, engine: this.#engine, events: this.#events },
       queueRead: (work) => this.queueRead(tenantId, work),

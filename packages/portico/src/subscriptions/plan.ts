@@ -1,11 +1,11 @@
 // What a subscription selects and how its messages are rendered. Each protocol makes its own plans.
 
 import type { Caller } from "../declare/caller.ts";
-import { satisfiesAll } from "../engine/row-conditions.ts";
+import { evaluateAll } from "../engine/row-conditions.ts";
 import type { Problem } from "../errors.ts";
 import type { Position } from "../events/position.ts";
 import type { ResourceModel } from "../model/model.ts";
-import type { Comparison } from "../query/condition.ts";
+import type { Condition } from "../query/condition.ts";
 import type { Selection } from "../query/read.ts";
 import type { RowValues } from "../query/write.ts";
 import type { ParsedEvent } from "./parsed-event.ts";
@@ -21,8 +21,8 @@ export interface SubscriptionPlan {
   readonly kind: string;
   /** Selects the events of one row; undefined selects those of all rows. */
   readonly id: string | undefined;
-  /** Conditions on the fields of the event's row. */
-  readonly conditions: readonly Comparison[];
+  /** Conditions on the event's row. Those on related rows contain the policies of the caller. */
+  readonly conditions: readonly Condition[];
   readonly selection: Selection;
   /** Whether the row that was recorded with the event contains the whole selection. If not, the selection is read. */
   readonly isRowSufficient: boolean;
@@ -36,8 +36,8 @@ export interface SubscriptionPlan {
   missingScope(caller: Caller): Problem | undefined;
 }
 
-/** Whether a plan selects an event, before the policy of the resource is applied. */
+/** Whether a plan may select an event: related rows and the policy of the resource are not read yet. */
 export function matchesEvent({ kind, id, conditions }: SubscriptionPlan, event: ParsedEvent): boolean {
   if (kind !== event.kind || (id !== undefined && id !== event.rowId)) return false;
-  return satisfiesAll(conditions, event.row);
+  return evaluateAll(conditions, event.row) !== false;
 }

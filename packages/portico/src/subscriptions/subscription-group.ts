@@ -73,7 +73,7 @@ export class SubscriptionGroup {
     const { plan } = this;
     const matching = events.filter((event) => matchesEvent(plan, event));
     if (matching.length === 0) return;
-    const areVisible = await this.#engine.areVisible(caller, plan.resource, matching);
+    const areVisible = await this.#engine.areVisible(caller, plan.resource, matching, plan.conditions);
     const visible = matching.filter((_, index) => areVisible[index]);
     if (plan.isRowSufficient) yield* recordedMessages(plan, visible);
     else yield* this.#readMessages(visible, caller);

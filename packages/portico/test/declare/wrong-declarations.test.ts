@@ -52,7 +52,26 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       ["one scope of two", { scopes: { read: "a:read" } }, "scopes needs both read and write"],
       ["a version of two words", { version: "v 2" }, "write version as v1, v2 and so on"],
       ["a plural with a space", { plural: "blog posts" }, "write plural as one word in camelCase"],
-      ["a policy that is not a function", { policy: {} }, "policy is a function of the caller"],
+      [
+        "a policy that is no function",
+        { policy: {} },
+        "policy is a function, ({ caller }) => ..., or several by operation, { read, write }",
+      ],
+      [
+        "a policy for an unknown operation",
+        { policy: { list: () => true } },
+        "there is no policy for list; use some of read, create, update, delete, write",
+      ],
+      [
+        "a policy for an operation that is no function",
+        { policy: { read: { ownerId: "a" } } },
+        "the policy for read is a function, ({ caller }) => ...",
+      ],
+      [
+        "a policy for write that decides about nothing",
+        { policy: { create: () => true, update: () => true, delete: () => true, write: () => true } },
+        "the policy for write decides about nothing, because create, update and delete have their own; remove it",
+      ],
       [
         "an inheritPolicy that is not a boolean",
         { parent: elsewhere, inheritPolicy: "no" },

@@ -17,15 +17,20 @@ import {
   timestamp,
 } from "../../src/declare/field.ts";
 import { type Resource, resource } from "../../src/declare/resource.ts";
+import type { PolicyContext } from "../../src/declare/where.ts";
+import { policyConditions } from "../../src/engine/policy.ts";
+import { satisfiesAll } from "../../src/engine/row-conditions.ts";
+import { validatePolicies } from "../../src/engine/validate-policies.ts";
 import { OperatorError } from "../../src/errors.ts";
 import { buildModel } from "../../src/model/build-model.ts";
-import type { Model } from "../../src/model/model.ts";
-import { allowedValues } from "../../src/model/policy.ts";
+import type { Model, ResourceModel } from "../../src/model/model.ts";
 
 const boards = resource("board", { fields: { name: text() } });
 
-/** A model with one resource that has fields of every kind and this policy. */
-function modelWith(policy: (caller: Caller) => unknown): Model {
+type TriedPolicy = (context: PolicyContext) => unknown;
+
+/** A model with one resource that has fields of every kind and this policy, which is validated as at start. */
+function modelWith(policy: TriedPolicy | Readonly<Record<string, TriedPolicy>>): Model {
   const notes = (resource as unknown as (name: string, declaration: object) => Resource)("note", {
     fields: {
       title: text({ max: 50, optional: true }),
@@ -42,14 +47,16 @@ function modelWith(policy: (caller: Caller) => unknown): Model {
     },
     policy,
   });
-  return buildModel(app({ name: "Notes", resources: [boards, notes] }), []);
+  const model = buildModel(app({ name: "Notes", resources: [boards, notes] }), []);
+  validatePolicies(model);
+  return model;
 }
 
 const known =
-  "id, title, code, boardId, rank, weight, isOpen, dueAt, kind, progress, meta, createdAt, updatedAt";
+  "id, title, code, boardId, rank, weight, isOpen, dueAt, kind, progress, meta, createdAt, updatedAt, board";
 const listed = "a list of such values, or null";
 
-const wrong: readonly (readonly [fact: string, policy: (caller: Caller) => unknown, line: string])[] = [
+const wrong: readonly (readonly [fact: string, policy: TriedPolicy, line: string])[] = [
   [
     "an unknown field",
     () => ({ colour: "red" }),
@@ -63,7 +70,77 @@ const wrong: readonly (readonly [fact: string, policy: (caller: Caller) => unkno
   [
     "a reference by the name of its row",
     () => ({ board: "board_1" }),
-    `resource note, field board: its policy names it, but there is no such field; use one of ${known}`,
+    "resource note, field board: its policy compares it with a string; compare boardId, or write board: { field: value }",
+  ],
+  [
+    "an unknown field of a related row",
+    () => ({ board: { colour: "red" } }),
+    "resource note, field board.colour: its policy names it, but there is no such field; use one of id, name, createdAt, updatedAt, notes",
+  ],
+  [
+    "an unknown field of a row that refers to a related row",
+    () => ({ board: { notes: { some: { rank: "high" } } } }),
+    "resource note, field rank: its policy compares it with a value that is not a whole number; use a whole number, a list of such values, or null",
+  ],
+  [
+    "a collection without a quantifier",
+    () => ({ board: { notes: { rank: 1 } } }),
+    "resource note, field board.notes: its policy has rank for it, which is unknown; use some or none",
+  ],
+  [
+    "a collection that is no object",
+    () => ({ board: { notes: [] } }),
+    "resource note, field board.notes: its policy names a collection; write { some: { ... } } or { none: { ... } }",
+  ],
+  [
+    "an unknown operator",
+    () => ({ rank: { above: 1 } }),
+    "resource note, field rank: its policy has above for it, which is unknown; use not, in, notIn, lt, lte, gt, gte, contains, startsWith, isNull",
+  ],
+  [
+    "no operator",
+    () => ({ rank: {} }),
+    "resource note, field rank: its policy compares it with {}; use not, in, notIn, lt, lte, gt, gte, contains, startsWith, isNull",
+  ],
+  [
+    "an operator of text for a number",
+    () => ({ rank: { contains: "1" } }),
+    "resource note, field rank: its policy has contains for it, but it is not text; use another operator",
+  ],
+  [
+    "an order with null",
+    () => ({ rank: { gt: null } }),
+    "resource note, field rank: its policy has null for gt; use isNull",
+  ],
+  [
+    "in without a list",
+    () => ({ rank: { in: 5 } }),
+    "resource note, field rank: its policy has a number for in; write a list",
+  ],
+  [
+    "isNull that is no boolean",
+    () => ({ rank: { isNull: "no" } }),
+    "resource note, field rank: its policy has isNull that is not true or false",
+  ],
+  [
+    "OR that is no list",
+    () => ({ OR: { rank: 1 } }),
+    "resource note, field OR: its policy has an object as OR; write a list of conditions",
+  ],
+  [
+    "OR of something else than conditions",
+    () => ({ OR: [5] }),
+    "resource note: its policy has a number where a condition belongs; write { field: value }",
+  ],
+  [
+    "too many comparisons",
+    () => ({ OR: Array.from({ length: 51 }, () => ({ rank: 1, isOpen: true })) }),
+    "resource note: its policy has more than 100 comparisons; simplify it",
+  ],
+  [
+    "deep nesting",
+    () => nested(8),
+    "resource note: its policy is nested more than 8 levels deep; simplify it",
   ],
   [
     "an internal field",
@@ -73,13 +150,15 @@ const wrong: readonly (readonly [fact: string, policy: (caller: Caller) => unkno
   [
     "JSON",
     () => ({ meta: "x" }),
-    "resource note, field meta: its policy names it, but JSON cannot be compared; use another field",
+    "resource note, field meta: its policy names it, but JSON and lists cannot be compared; use another field",
   ],
   ...(
     [
       ["title", 5, "text"],
       ["code", true, "text"],
-      ["boardId", { id: "board_1" }, "text"],
+      ["boardId", new Map(), "text"],
+      ["title", "\0", "text"],
+      ["title", "\ud800", "text"],
       ["rank", "5", "a whole number"],
       ["rank", 1.5, "a whole number"],
       ["rank", 2 ** 53, "a whole number"],
@@ -110,7 +189,7 @@ const wrong: readonly (readonly [fact: string, policy: (caller: Caller) => unkno
   ...(
     [
       ["null", () => null, "null"],
-      ["true", () => true, "a boolean"],
+      ["undefined", () => undefined, "undefined"],
       ["an empty text", () => "", "a string"],
       ["a list", () => [{ rank: 1 }], "a list"],
       ["a promise", async () => ({ rank: 1 }), "a promise"],
@@ -122,7 +201,7 @@ const wrong: readonly (readonly [fact: string, policy: (caller: Caller) => unkno
       [
         fact,
         policy,
-        `resource note: its policy returns ${kind}; return field values, { ownerId: caller.userId }, or undefined for all rows`,
+        `resource note: its policy returns ${kind}; return true for all rows, false for none, or a condition, { ownerId: caller.userId }`,
       ] as const,
   ),
   [
@@ -130,11 +209,11 @@ const wrong: readonly (readonly [fact: string, policy: (caller: Caller) => unkno
     () => {
       throw new TypeError("no table\nof teams");
     },
-    "resource note: its policy throws: TypeError: no table; return field values, or undefined for all rows",
+    "resource note: its policy throws: TypeError: no table; return true, false, or a condition",
   ],
 ];
 
-function assertRefused(policy: (caller: Caller) => unknown, line: string): void {
+function assertRefused(policy: TriedPolicy, line: string): void {
   assert.throws(
     () => modelWith(policy),
     (error) => {
@@ -167,13 +246,13 @@ const branches: readonly (readonly [kind: string, isSuch: (caller: Caller) => bo
 for (const [kind, isSuch] of branches) {
   test(`an invalid filter for ${kind} is found at start`, () =>
     assertRefused(
-      (caller) => (isSuch(caller) ? { colour: "red" } : undefined),
+      ({ caller }) => (isSuch(caller) ? { colour: "red" } : true),
       `resource note, field colour: its policy names it, but there is no such field; use one of ${known}`,
     ));
 }
 
 test("a policy may throw for some sample callers", () => {
-  const model = modelWith(({ userId }) => {
+  const model = modelWith(({ caller: { userId } }) => {
     if (userId !== null) throw new Error("there is no such user");
     return { rank: 1 };
   });
@@ -189,47 +268,122 @@ const caller: Caller = {
   scopes: new Set(),
 };
 
-/** The values that a policy allows, by the names of attributes. */
-function allowed(answer: unknown): object {
+/** The conditions that a policy sets, by the names of attributes. */
+function allowed(answer: unknown): readonly object[] {
   const model = modelWith(() => answer);
-  const values = allowedValues(model.resource.get("note")!, caller);
-  return Object.fromEntries(values.map((each) => [each.attribute.name, each.values]));
+  return policyConditions(caller, model.resource.get("note")!).map((condition) =>
+    "values" in condition
+      ? { [condition.attribute.name]: [condition.operator, ...condition.values] }
+      : { [condition.operator]: condition.conditions.length },
+  );
 }
 
+test("true allows all rows and false none", () => {
+  assert.deepEqual(allowed(true), []);
+  assert.deepEqual(allowed({}), []);
+  assert.deepEqual(allowed(false), [{ or: 0 }]);
+});
+
 test("undefined allows no value, null allows null, and values are listed once", () => {
-  assert.deepEqual(allowed(undefined), {});
-  assert.deepEqual(allowed({}), {});
-  assert.deepEqual(allowed({ title: undefined }), { title: [] });
-  assert.deepEqual(allowed({ title: [] }), { title: [] });
-  assert.deepEqual(allowed({ title: [undefined, "a", null, "a", null] }), { title: ["a", null] });
-  assert.deepEqual(allowed({ title: "", isOpen: false, rank: 0, boardId: null }), {
-    title: [""],
-    isOpen: [false],
-    rank: [0],
-    boardId: [null],
-  });
+  const none = [{ or: 0 }];
+  assert.deepEqual(allowed({ title: undefined }), none);
+  assert.deepEqual(allowed({ title: { not: undefined } }), none);
+  assert.deepEqual(allowed({ title: { notIn: [undefined, "a"] } }), none);
+  assert.deepEqual(allowed({ rank: { gt: undefined } }), none);
+  assert.deepEqual(allowed({ board: undefined }), none);
+  assert.deepEqual(allowed({ OR: undefined }), none);
+  assert.deepEqual(allowed({ NOT: undefined }), none);
+  assert.deepEqual(allowed({ title: [] }), [{ title: ["in"] }]);
+  assert.deepEqual(allowed({ title: [undefined, "a", null, "a", null] }), [{ title: ["in", "a", null] }]);
+  assert.deepEqual(allowed({ title: "", isOpen: false, rank: 0, boardId: null }), [
+    { title: ["in", ""] },
+    { isOpen: ["in", false] },
+    { rank: ["in", 0] },
+    { boardId: ["in", null] },
+  ]);
+});
+
+test("undefined matches nothing where it is negated either", () => {
+  const row = { title: "a", rank: 1, boardId: null };
+  for (const where of [
+    { NOT: { title: undefined } },
+    { NOT: { title: { not: undefined } } },
+    { NOT: { title: { in: ["b", undefined] } } },
+    { NOT: { OR: [{ title: undefined }, { rank: 2 }] } },
+    { NOT: { NOT: { title: undefined } } },
+    { NOT: { rank: { lt: undefined } } },
+    { NOT: { board: undefined } },
+  ])
+    assert.equal(
+      satisfiesAll(policyConditions(caller, withPolicy(where)), row),
+      false,
+      JSON.stringify(where),
+    );
+  // What is certain whatever the value is holds.
+  for (const where of [
+    { NOT: { title: { notIn: ["a", undefined] } } },
+    { OR: [{ title: undefined }, { rank: 1 }] },
+  ])
+    assert.equal(satisfiesAll(policyConditions(caller, withPolicy(where)), row), true, JSON.stringify(where));
+});
+
+test("operators have the conditions that the store knows", () => {
+  assert.deepEqual(allowed({ title: { not: "a" } }), [{ title: ["notIn", "a"] }]);
+  assert.deepEqual(allowed({ title: { isNull: true } }), [{ title: ["in", null] }]);
+  assert.deepEqual(allowed({ title: { isNull: false } }), [{ title: ["notIn", null] }]);
+  assert.deepEqual(allowed({ rank: { gte: 1, lt: 5 } }), [{ rank: ["gte", 1] }, { rank: ["lt", 5] }]);
+  assert.deepEqual(allowed({ title: { contains: "" } }), [{ title: ["notIn", null] }]);
+  assert.deepEqual(allowed({ title: { startsWith: "a" } }), [{ title: ["startsWith", "a"] }]);
+  assert.deepEqual(allowed({ title: { startsWith: "\u{10ffff}" } }), [{ title: ["gte", "\u{10ffff}"] }]);
 });
 
 test("a timestamp is compared as it is stored", () => {
-  assert.deepEqual(allowed({ dueAt: "2027-01-31T10:00:00+01:00" }), { dueAt: ["2027-01-31T09:00:00.000Z"] });
+  assert.deepEqual(allowed({ dueAt: "2027-01-31T10:00:00+01:00" }), [
+    { dueAt: ["in", "2027-01-31T09:00:00.000Z"] },
+  ]);
 });
 
-test("a filter may be an object without a prototype", () => {
-  assert.deepEqual(allowed(Object.assign(Object.create(null), { rank: 1 })), { rank: [1] });
+test("a condition may be an object without a prototype", () => {
+  assert.deepEqual(allowed(Object.assign(Object.create(null), { rank: 1 })), [{ rank: ["in", 1] }]);
 });
 
-test("a policy that throws later or returns an invalid filter is an error, and never allows all rows", () => {
-  let policy: () => unknown = () => undefined;
+test("a policy that throws later or returns an invalid condition is an error, and never allows all rows", () => {
+  let policy: () => unknown = () => true;
   const notes = modelWith(() => policy()).resource.get("note")!;
   policy = () => ({ colour: "red" });
-  assert.throws(() => allowedValues(notes, caller), OperatorError);
+  assert.throws(() => policyConditions(caller, notes), OperatorError);
   policy = () => Promise.resolve(undefined);
-  assert.throws(() => allowedValues(notes, caller), OperatorError);
+  assert.throws(() => policyConditions(caller, notes), OperatorError);
+  policy = () => undefined;
+  assert.throws(() => policyConditions(caller, notes), OperatorError);
   policy = () => {
     throw new Error("unavailable");
   };
   assert.throws(
-    () => allowedValues(notes, caller),
+    () => policyConditions(caller, notes),
     /^Error: resource note: its policy throws: Error: unavailable$/,
   );
 });
+
+test("each policy of an operation is validated, and named", () => {
+  for (const operation of ["read", "create", "update", "delete", "write"])
+    assert.throws(() => modelWith({ [operation]: () => ({ colour: "red" }) }), {
+      message: `resource note, field colour: its policy for ${operation} names it, but there is no such field; use one of ${known}`,
+    });
+});
+
+test("a policy that reads the caller from its argument is refused", () => {
+  assertRefused(
+    (context) => ({ title: (context as unknown as Caller).userId }),
+    "resource note: its policy reads userId from its argument, which has only the caller; write ({ caller }) => caller.userId",
+  );
+});
+
+function withPolicy(where: object): ResourceModel {
+  return modelWith(() => where).resource.get("note")!;
+}
+
+/** A condition with this many levels below the first. */
+function nested(levels: number): object {
+  return levels === 0 ? { rank: 1 } : { NOT: nested(levels - 1) };
+}

@@ -8,6 +8,7 @@ import { createTenant } from "../../src/auth/tenants/tenant.ts";
 import { app } from "../../src/declare/app.ts";
 import type { Caller } from "../../src/declare/caller.ts";
 import {
+  belongsTo,
   boolean,
   choice,
   computedStatus,
@@ -16,7 +17,7 @@ import {
   text,
   timestamp,
 } from "../../src/declare/field.ts";
-import { type Resource, type RowFilter, resource } from "../../src/declare/resource.ts";
+import { type Resource, resource } from "../../src/declare/resource.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { Problem } from "../../src/errors.ts";
 import { eventsTable } from "../../src/events/event.ts";
@@ -29,14 +30,23 @@ import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import type { Store } from "../../src/store/store.ts";
 import { tenantsTable } from "../../src/store/tenants.ts";
+import { randomRuns } from "../support/random-runs.ts";
 import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server.ts";
-
-const levels = ["top", "mid", "leaf"] as const;
-type Level = (typeof levels)[number];
-type Policies = Readonly<Record<Level, RowFilter | undefined>>;
-
-/** The filters that the policies return. Each run sets them. */
-let policies: Policies = { top: undefined, mid: undefined, leaf: undefined };
+import {
+  anyDeclarations,
+  anyForest,
+  anyPolicies,
+  body,
+  type Declarations,
+  type Forest,
+  type Level,
+  levels,
+  operations,
+  type Policies,
+  PolicyModel,
+  progressOf,
+  type Row,
+} from "./policy-model.ts";
 
 const fields = {
   word: text({ max: 20, optional: true }),
@@ -48,274 +58,282 @@ const fields = {
   progress: computedStatus("under_way", [{ status: "over", from: "endsAt" }]),
 };
 
-/** @param inherits whether rows of the middle level are visible only if their parent is */
-function modelOf(inherits: boolean): Model {
+const unrestricted: Declarations = { top: [], mid: [], leaf: [] };
+
+/**
+ * @param inherits whether policies of tops apply to mids
+ * @param current the policies of each request
+ */
+function modelOf(inherits: boolean, declarations: Declarations, current: () => Policies): Model {
   const declare = resource as unknown as (name: string, declaration: object) => Resource;
-  const common = { fields, filter: ["kind", "rank"], sort: ["rank"] };
-  const top = declare("top", { ...common, policy: () => policies.top });
-  const mid = declare("mid", { ...common, parent: top, policy: () => policies.mid, inheritPolicy: inherits });
-  const leaf = declare("leaf", { ...common, plural: "leaves", parent: mid, policy: () => policies.leaf });
+  const common = { fields, filter: ["kind", "rank"], sort: ["rank"], search: ["word"] };
+  const policyOf = (level: Level) => {
+    const declared = declarations[level];
+    if (declared === "all") return { policy: () => current()[level].read };
+    if (declared.length === 0) return {};
+    const decide = declared.map((operation) => [operation, () => current()[level][operation]]);
+    return { policy: Object.fromEntries(decide) };
+  };
+  const top = declare("top", { ...common, ...policyOf("top") });
+  const mid = declare("mid", { ...common, parent: top, ...policyOf("mid"), inheritPolicy: inherits });
+  const leaf = declare("leaf", {
+    ...common,
+    fields: { ...fields, peer: belongsTo(() => top, { optional: true }) },
+    plural: "leaves",
+    parent: mid,
+    ...policyOf("leaf"),
+  });
   return buildModel(app({ name: "Tree", resources: [top, mid, leaf] }), []);
 }
 
-const [long, soon] = ["2001-02-03T04:05:06.789Z", "2901-02-03T04:05:06.789Z"];
-/** Values of the writable fields. */
-const inputValues = {
-  word: ["a", "A", "é", "", "'", "a b"],
-  rank: [0, 1, -1, 2 ** 53 - 1],
-  weight: [0, 0.1, -2.5, 1e21],
-  isOpen: [true, false],
-  kind: ["plain", "rich"],
-  endsAt: [long, soon],
-} as const;
-/** The same values, in the forms that a policy can return. */
-const written = {
-  ...inputValues,
-  endsAt: [long, soon, "2001-02-03T05:05:06.789+01:00"],
-  progress: ["over", "under_way"],
-};
-
-type Body = Readonly<Record<string, string | number | boolean | null>>;
-
-const body: fc.Arbitrary<Body> = fc.record(
-  Object.fromEntries(
-    Object.entries(inputValues).map(([name, values]) => [
-      name,
-      fc.option(fc.constantFrom<unknown>(...values), { freq: 3 }),
-    ]),
-  ),
-) as fc.Arbitrary<Body>;
-
-/** The computed status is more frequent, because it is the hardest to get right. */
-const member = fc.constantFrom(...Object.keys(written), "progress", "progress").chain((name) => {
-  const value = fc.oneof(
-    { weight: 8, arbitrary: fc.constantFrom<unknown>(...written[name as keyof typeof written]) },
-    { weight: 2, arbitrary: fc.constant(null) },
-    { weight: 1, arbitrary: fc.constant(undefined) },
-  );
-  return fc.tuple(fc.constant(name), fc.oneof(value, fc.array(value, { maxLength: 4 })));
-});
-const filter = fc.option(
-  fc.array(member, { maxLength: 2 }).map((members) => Object.fromEntries(members) as RowFilter),
-  { nil: undefined, freq: 3 },
-);
-const anyPolicies: fc.Arbitrary<Policies> = fc.record({ top: filter, mid: filter, leaf: filter });
-
-/** The rows of a tree: each has a body, and each child an arbitrary parent. */
-const forest = fc.record({
-  top: fc.array(body, { minLength: 1, maxLength: 3 }),
-  mid: fc.array(fc.tuple(fc.nat(), body), { minLength: 1, maxLength: 6 }),
-  leaf: fc.array(fc.tuple(fc.nat(), body), { minLength: 1, maxLength: 12 }),
-});
-
-type Forest = typeof forest extends fc.Arbitrary<infer Planted> ? Planted : never;
-
-interface Row {
-  readonly level: Level;
-  readonly parent: Row | undefined;
-  readonly id: string;
-  values: Readonly<Record<string, unknown>>;
-}
-
-function matches(filter: RowFilter | undefined, values: Row["values"]): boolean {
-  return Object.entries(filter ?? {}).every(([name, allowed]) =>
-    [allowed].flat().some((value) => value !== undefined && normal(name, value) === values[name]),
-  );
-}
-
-function normal(name: string, value: unknown): unknown {
-  return name === "endsAt" && typeof value === "string" ? new Date(value).toISOString() : value;
-}
-
-function progressOf({ endsAt }: Body): string {
-  return endsAt === long ? "over" : "under_way";
-}
+const nobody = Object.fromEntries(operations.map((operation) => [operation, true]));
+const open = { top: nobody, mid: nobody, leaf: nobody } as Policies;
 
 onEachDatabase("random policies agree with a plain model", (database) => {
   let workspace: Workspace;
   let store: Store;
+  const planting = modelOf(true, unrestricted, () => open);
   before(async () => {
     workspace = await makeWorkspace(database);
     store = await openStore(workspace.databaseUrl);
-    await migrate(store, tablesOf(modelOf(true), [tenantsTable, eventsTable]));
+    await migrate(store, tablesOf(planting, [tenantsTable, eventsTable]));
   });
   after(async () => {
     await store?.database.close();
     await workspace?.remove();
   });
 
-  for (const inherits of [true, false]) {
-    const model = modelOf(inherits);
-    const scopes = new Set(model.scopes);
-    const resourceOf = (level: Level): ResourceModel => model.resource.get(level)!;
-    const isVisible = ({ level, values, parent }: Row): boolean =>
-      matches(policies[level], values) &&
-      (parent === undefined || (level === "mid" && !inherits) || isVisible(parent));
-
-    /** Creates the rows in a new tenant. */
-    const insertForest = async (
-      engine: Engine,
-      { top, mid, leaf }: Forest,
-      caller: Caller,
-    ): Promise<Row[]> => {
-      policies = { top: undefined, mid: undefined, leaf: undefined };
-      const make = async (level: Level, parent: Row | undefined, values: Body): Promise<Row> => {
-        const { id, text } = await engine.create(caller, resourceOf(level), values, parent?.id);
-        return { level, parent, id, values: JSON.parse(text) };
-      };
-      const tops = await Promise.all(top.map((values) => make("top", undefined, values)));
-      const mids = await Promise.all(
-        mid.map(([under, values]) => make("mid", tops[under % tops.length], values)),
-      );
-      const leaves = await Promise.all(
-        leaf.map(([under, values]) => make("leaf", mids[under % mids.length], values)),
-      );
-      return [...tops, ...mids, ...leaves];
+  /** Creates the rows in a new tenant. */
+  const plant = async ({ top, mid, leaf }: Forest): Promise<{ caller: Caller; rows: readonly Row[] }> => {
+    const caller: Caller = {
+      ...{ kind: "key", userId: null, role: null },
+      tenantId: (await createTenant(store, "Random")).id,
+      credentialId: "key",
+      scopes: new Set(planting.scopes),
     };
-    const ids = (rows: readonly Row[]): string[] => rows.map(({ id }) => id).sort();
+    const engine = new Engine(planting, store);
+    const make = async (level: Level, parent: Row | undefined, values: object): Promise<Row> => {
+      const { id, text } = await engine.create(caller, planting.resource.get(level)!, values, parent?.id);
+      return { level, parent, id, values: JSON.parse(text) };
+    };
+    const tops = await Promise.all(top.map((values) => make("top", undefined, values)));
+    const mids = await Promise.all(
+      mid.map(([under, values]) => make("mid", tops[under % tops.length], values)),
+    );
+    const leaves = await Promise.all(
+      leaf.map(([under, values, peer]) =>
+        make("leaf", mids[under % mids.length], {
+          ...values,
+          peerId: peer === null ? null : tops[peer % tops.length]!.id,
+        }),
+      ),
+    );
+    return { caller, rows: [...tops, ...mids, ...leaves] };
+  };
+  const ids = (rows: readonly Row[]): string[] => rows.map(({ id }) => id).sort();
 
+  for (const inherits of [true, false]) {
     const title = inherits ? "inherited on each level" : "not inherited by the middle level";
-    test(`lists, pages, totals and nested rows, ${title}`, async () => {
-      const engine = new Engine(model, store);
+    const prepare = (declarations: Declarations, first: Policies) => {
+      const expected = new PolicyModel(inherits, declarations, first);
+      const model = modelOf(inherits, declarations, () => expected.policies);
+      return { expected, engine: new Engine(model, store), of: (level: Level) => model.resource.get(level)! };
+    };
+
+    test(`lists, pages, totals, searches, events and nested rows, ${title}`, async () => {
       await fc.assert(
         fc.asyncProperty(
-          forest,
+          anyForest,
+          anyDeclarations,
           fc.array(anyPolicies, { minLength: 5, maxLength: 5 }),
-          async (forest, tried) => {
-            const { id: tenantId } = await createTenant(store, "Random");
-            const caller: Caller = {
-              kind: "key",
-              tenantId,
-              userId: null,
-              role: null,
-              credentialId: "key",
-              scopes,
-            };
-            const rows = await insertForest(engine, forest, caller);
-            for (policies of tried) {
+          async (forest, declarations, tried) => {
+            const { caller, rows } = await plant(forest);
+            const { expected, engine, of } = prepare(declarations, open);
+            expected.rows.push(...rows);
+            const isVisible = (row: Row): boolean => expected.isVisible(row);
+            for (expected.policies of tried) {
               for (const level of levels) {
                 const all = rows.filter((row) => row.level === level);
                 const visible = ids(all.filter(isVisible));
-                assert.deepEqual(await pagesOf(engine, caller, resourceOf(level)), visible);
+                assert.deepEqual(await pagesOf(engine, caller, of(level)), visible);
+                assert.deepEqual(
+                  await searchFor("a", engine, caller, of(level)),
+                  ids(all.filter((row) => isVisible(row) && hasWord(row))),
+                );
                 const seen = await engine.areVisible(
                   caller,
-                  resourceOf(level),
+                  of(level),
                   all.map(({ values }) => ({ row: values, deletedParents: [] })),
                 );
                 assert.deepEqual(ids(all.filter((_, index) => seen[index])), visible);
                 for (const row of all) {
-                  const result = await engine.get(caller, oneOf(resourceOf(level), row.id)).catch(codeOf);
+                  const result = await engine.get(caller, oneOf(of(level), row.id)).catch(codeOf);
                   assert.equal(result === "not_found", !isVisible(row));
                 }
               }
               for (const parent of rows.filter(({ level }) => level !== "leaf")) {
                 const level = parent.level === "top" ? "mid" : "leaf";
                 const inside = rows.filter((row) => row.parent === parent && isVisible(row));
-                const result = await pagesOf(engine, caller, resourceOf(level), parent.id).catch(codeOf);
+                const result = await pagesOf(engine, caller, of(level), parent.id).catch(codeOf);
                 assert.deepEqual(result, isVisible(parent) ? ids(inside) : "not_found");
               }
-              assert.deepEqual(await nestedDown(engine, caller), expectedDown(rows));
-              assert.deepEqual(await nestedUp(engine, caller), expectedUp(rows));
+              assert.deepEqual(await nestedDown(engine, caller, of), expectedDown(rows, isVisible));
+              assert.deepEqual(await nestedUp(engine, caller, of), expectedUp(rows, isVisible));
             }
           },
         ),
-        { numRuns: 15 },
+        { numRuns: randomRuns(60, 12), endOnFailure: true },
       );
     });
 
     test(`writes, ${title}`, async () => {
-      const engine = new Engine(model, store);
       const anyWrite = fc.record({
         policies: anyPolicies,
         level: fc.constantFrom(...levels),
         pick: fc.nat(),
         body,
-        kind: fc.constantFrom("create", "change", "replace"),
+        peer: fc.option(fc.nat(), { freq: 2 }),
+        kind: fc.constantFrom("create", "update", "update", "replace", "delete"),
       });
+      type AnyWrite = typeof anyWrite extends fc.Arbitrary<infer Each> ? Each : never;
       await fc.assert(
         fc.asyncProperty(
-          forest,
-          fc.array(anyWrite, { minLength: 40, maxLength: 40 }),
-          async (planted, writes) => {
-            const { id: tenantId } = await createTenant(store, "Random");
-            const caller: Caller = {
-              kind: "key",
-              tenantId,
-              userId: null,
-              role: null,
-              credentialId: "key",
-              scopes,
-            };
-            const rows = await insertForest(engine, planted, caller);
+          anyForest,
+          anyDeclarations,
+          fc.array(anyWrite, { minLength: 30, maxLength: 30 }),
+          async (forest, declarations, writes) => {
+            const { caller, rows } = await plant(forest);
+            const { expected, engine, of } = prepare(declarations, open);
+            expected.rows.push(...rows);
             for (const write of writes) {
-              const { level, kind } = write;
-              const of = rows.filter((row) => row.level === level);
-              const row = of[write.pick % of.length]!;
-              policies = write.policies;
-              const result = { ...(kind === "create" ? {} : row.values), ...write.body };
-              const isAllowed = matches(policies[level], { ...result, progress: progressOf(write.body) });
-              const isReachable = kind === "create" ? !row.parent || isVisible(row.parent) : isVisible(row);
-              const expected = !isReachable ? "not_found" : isAllowed ? "written" : "forbidden";
-              const resourceModel = resourceOf(level);
-              const writing =
-                kind === "create"
-                  ? engine.create(caller, resourceModel, write.body, row.parent?.id)
-                  : kind === "change"
-                    ? engine.update(caller, resourceModel, row.id, write.body)
-                    : engine.replace(caller, resourceModel, row.id, write.body);
-              const written = await writing.catch(codeOf);
-              assert.equal(typeof written === "string" ? written : "written", expected);
-              if (typeof written === "string") continue;
-              const values = JSON.parse(written.text);
-              if (kind === "create") rows.push({ level, parent: row.parent, id: written.id, values });
-              else row.values = values;
+              const candidates = expected.rows.filter((row) => row.level === write.level);
+              const row = candidates[write.pick % candidates.length];
+              if (!row) continue;
+              expected.policies = write.policies;
+              const tops = expected.rows.filter(({ level }) => level === "top");
+              const peer = write.peer === null ? null : (tops[write.peer % tops.length] ?? null);
+              const input = { ...write.body, ...(write.level === "leaf" && { peerId: peer?.id ?? null }) };
+              const resourceModel = of(write.level);
+              const { outcome, apply } = outcomeOf(expected, write, row, peer, input);
+              const writing = {
+                create: () => engine.create(caller, resourceModel, input, row.parent?.id),
+                update: () => engine.update(caller, resourceModel, row.id, input),
+                replace: () => engine.replace(caller, resourceModel, row.id, input),
+                delete: () => engine.delete(caller, resourceModel, row.id),
+              }[write.kind]!;
+              const result = await writing().catch(codeOf);
+              assert.equal(typeof result === "string" ? result : "written", outcome);
+              if (typeof result !== "string") apply(result?.id, result && JSON.parse(result.text));
             }
           },
         ),
-        { numRuns: 15 },
+        { numRuns: randomRuns(60, 12), endOnFailure: true },
       );
-    });
 
-    /** The whole tree as one statement: tops with their mids, with their leaves. */
-    async function nestedDown(engine: Engine, caller: Caller): Promise<object> {
-      const [top, mid, leaf] = levels.map(resourceOf) as [ResourceModel, ResourceModel, ResourceModel];
-      const leaves = listMember("leaves", leaf, idOf(leaf));
-      const mids = listMember("mids", mid, idOf(mid, leaves));
-      const { rows } = await engine.list(caller, readOf(top, idOf(top, mids), 100));
-      return sorted(JSON.parse(rows));
-    }
-    function expectedDown(rows: readonly Row[]): object {
-      const childrenOf = (parent: Row): readonly Row[] =>
-        rows.filter((row) => row.parent === parent && isVisible(row));
-      const tops = rows.filter((row) => row.level === "top" && isVisible(row));
-      return sorted(
-        tops.map((top) => ({
-          id: top.id,
-          mids: childrenOf(top).map((mid) => ({
-            id: mid.id,
-            leaves: childrenOf(mid).map(({ id }) => ({ id })),
-          })),
-        })),
-      );
-    }
-    /** Leaves with their parents and grandparents. */
-    async function nestedUp(engine: Engine, caller: Caller): Promise<object> {
-      const [top, mid, leaf] = levels.map(resourceOf) as [ResourceModel, ResourceModel, ResourceModel];
-      const inside = rowMember(leaf, idOf(mid, rowMember(mid, idOf(top))));
-      const { rows } = await engine.list(caller, readOf(leaf, idOf(leaf, inside), 100));
-      return sorted(JSON.parse(rows));
-    }
-    function expectedUp(rows: readonly Row[]): object {
-      const leaves = rows.filter((row) => row.level === "leaf" && isVisible(row));
-      return sorted(
-        leaves.map(({ id, parent }) => {
-          const top = parent!.parent!;
-          return { id, mid: { id: parent!.id, top: isVisible(top) ? { id: top.id } : null } };
-        }),
-      );
-    }
+      /** What the model expects of a write, and how it changes its rows. */
+      function outcomeOf(expected: PolicyModel, write: AnyWrite, row: Row, peer: Row | null, input: object) {
+        const { kind, level } = write;
+        const rows = expected.rows;
+        const refused = (outcome: string) => ({ outcome, apply: () => {} });
+        const meets = (each: Row, operation: "create" | "update"): boolean =>
+          expected.isVisible(each) && expected.isWritable(each, operation);
+        if (kind === "delete") {
+          if (!expected.isVisible(row)) return refused("not_found");
+          if (!expected.isWritable(row, "delete")) return refused("forbidden");
+          const isGone = (each: Row | undefined): boolean =>
+            each !== undefined && (each === row || isGone(each.parent));
+          if (rows.some((each) => each.values.peerId === row.id && !isGone(each))) return refused("conflict");
+          const kept = rows.filter((each) => !isGone(each));
+          return { outcome: "written", apply: () => void rows.splice(0, rows.length, ...kept) };
+        }
+        if (kind === "create") {
+          if (row.parent && !expected.isVisible(row.parent)) return refused("not_found");
+          if (level === "leaf" && peer && !expected.isVisible(peer)) return refused("validation_error");
+          const added: Row = { level, parent: row.parent, id: "new", values: withProgress(input) };
+          rows.push(added);
+          const isAllowed = meets(added, "create");
+          rows.pop();
+          if (!isAllowed) return refused("forbidden");
+          return {
+            outcome: "written",
+            apply: (id?: string, values?: Row["values"]) =>
+              void rows.push({ ...added, id: id!, values: values! }),
+          };
+        }
+        if (!expected.isVisible(row)) return refused("not_found");
+        if (!expected.isWritable(row, "update")) return refused("forbidden");
+        const isNewPeer = level === "leaf" && peer !== null && peer.id !== row.values.peerId;
+        if (isNewPeer && !expected.isVisible(peer)) return refused("validation_error");
+        const { values } = row;
+        row.values = { ...values, ...withProgress(input) };
+        const isAllowed = meets(row, "update");
+        row.values = values;
+        if (!isAllowed) return refused("forbidden");
+        return {
+          outcome: "written",
+          apply: (_id?: string, written?: Row["values"]) => {
+            row.values = written!;
+          },
+        };
+      }
+    });
   }
 });
+
+type ModelOf = (level: Level) => ResourceModel;
+
+function withProgress(values: object): Row["values"] {
+  return { ...values, progress: progressOf(values as Row["values"]) };
+}
+
+function hasWord({ values: { word } }: Row): boolean {
+  return typeof word === "string" && /(?:^| )a/i.test(word);
+}
+
+/** The whole tree as one statement: tops with their mids, with their leaves. */
+async function nestedDown(engine: Engine, caller: Caller, of: ModelOf): Promise<object> {
+  const leaves = listMember("leaves", of("leaf"), idOf(of("leaf")));
+  const mids = listMember("mids", of("mid"), idOf(of("mid"), leaves));
+  const { rows } = await engine.list(caller, readOf(of("top"), idOf(of("top"), mids), 100));
+  return sorted(JSON.parse(rows));
+}
+
+function expectedDown(rows: readonly Row[], isVisible: (row: Row) => boolean): object {
+  const childrenOf = (parent: Row): readonly Row[] =>
+    rows.filter((row) => row.parent === parent && isVisible(row));
+  const tops = rows.filter((row) => row.level === "top" && isVisible(row));
+  return sorted(
+    tops.map((top) => ({
+      id: top.id,
+      mids: childrenOf(top).map((mid) => ({
+        id: mid.id,
+        leaves: childrenOf(mid).map(({ id }) => ({ id })),
+      })),
+    })),
+  );
+}
+
+/** Leaves with their parents and grandparents. */
+async function nestedUp(engine: Engine, caller: Caller, of: ModelOf): Promise<object> {
+  const inside = rowMember(of("leaf"), idOf(of("mid"), rowMember(of("mid"), idOf(of("top")))));
+  const { rows } = await engine.list(caller, readOf(of("leaf"), idOf(of("leaf"), inside), 100));
+  return sorted(JSON.parse(rows));
+}
+
+function expectedUp(rows: readonly Row[], isVisible: (row: Row) => boolean): object {
+  const leaves = rows.filter((row) => row.level === "leaf" && isVisible(row));
+  return sorted(
+    leaves.map(({ id, parent }) => {
+      const top = parent!.parent!;
+      return { id, mid: { id: parent!.id, top: isVisible(top) ? { id: top.id } : null } };
+    }),
+  );
+}
+
+async function searchFor(word: string, engine: Engine, caller: Caller, of: ResourceModel): Promise<string[]> {
+  const { rows } = await engine.list(caller, { ...readOf(of, idOf(of), 100), words: [word] });
+  return (JSON.parse(rows) as { id: string }[]).map(({ id }) => id).sort();
+}
 
 function idOf(of: ResourceModel, ...more: Member[]): Selection {
   return select([of.attribute.get("id")!], more);

@@ -8,7 +8,8 @@ import { users } from "../../src/auth/users/resource.ts";
 import { app } from "../../src/declare/app.ts";
 import type { Caller } from "../../src/declare/caller.ts";
 import { belongsTo, choice, text } from "../../src/declare/field.ts";
-import { type RowFilter, resource } from "../../src/declare/resource.ts";
+import { resource } from "../../src/declare/resource.ts";
+import type { PolicyContext } from "../../src/declare/where.ts";
 import { withPolicies } from "../../src/engine/authorize.ts";
 import { eventsTable } from "../../src/events/event.ts";
 import { buildModel } from "../../src/model/build-model.ts";
@@ -28,7 +29,7 @@ import { sqliteDialect } from "../../src/store/sqlite/dialect.ts";
 import type { Store } from "../../src/store/store.ts";
 import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server.ts";
 
-const owned = ({ userId }: Caller): RowFilter => ({ ownerId: userId });
+const owned = ({ caller }: PolicyContext) => ({ ownerId: caller.userId });
 const fields = { name: text({ max: 50 }), owner: belongsTo(() => users) };
 
 const posts = resource("post", { fields, nestedUnder: ["owner"] });
@@ -46,7 +47,11 @@ const plains = resource("plain", {
   policy: () => ({ kind: "a" }),
 });
 /** Its policy names an attribute without an index. */
-const drafts = resource("draft", { fields, sort: ["name"], policy: ({ userId }) => ({ name: userId }) });
+const drafts = resource("draft", {
+  fields,
+  sort: ["name"],
+  policy: ({ caller }) => ({ name: caller.userId }),
+});
 
 const model = buildModel(
   app({ name: "Plans", resources: [projects, notes, remarks, marks, drafts, posts, plains] }),

@@ -1,16 +1,12 @@
 // Values that a database cannot store: lone surrogates (which have no UTF-8), the character U+0000 and infinite numbers.
 
 import { type InputError, Problem } from "../../errors.ts";
+import { isStorable } from "../../lib/storable-text.ts";
 
 /** Deepest nesting of a JSON body. */
 const maxJsonDepth = 32;
 /** Characters of a member's name. */
 const maxNameLength = 1_000;
-
-/** Whether a text is well-formed Unicode without U+0000. */
-export function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes("\0");
-}
 
 /** Yields an error for each value in a body that cannot be stored. @throws Problem `malformed_request` */
 export function* unstorableValues(value: unknown, path: readonly string[] = []): Generator<InputError> {

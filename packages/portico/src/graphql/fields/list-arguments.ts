@@ -1,8 +1,8 @@
 // The arguments of lists and connections, and what they mean for a read.
 
 import { type GraphQLFieldConfigArgumentMap, GraphQLInt, GraphQLString } from "graphql";
-import { isStorable } from "../../engine/validation/storable.ts";
 import { validationError } from "../../errors.ts";
+import { isStorable } from "../../lib/storable-text.ts";
 import { defaultSort, type ResourceModel } from "../../model/model.ts";
 import { defaultLimit, maxLimit } from "../../model/operation-parameters.ts";
 import type { Comparison, Value } from "../../query/condition.ts";

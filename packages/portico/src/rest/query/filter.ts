@@ -1,7 +1,7 @@
 // Filters of a collection: `status=draft`, with several values meaning any of them, and `createdAt[gte]=...`.
 
-import { isStorable } from "../../engine/validation/storable.ts";
 import type { InputError, Issue } from "../../errors.ts";
+import { isStorable } from "../../lib/storable-text.ts";
 import { parseTimestamp } from "../../lib/timestamp.ts";
 import type { Attribute } from "../../model/model.ts";
 import type { Parameter } from "../../model/operation-parameters.ts";

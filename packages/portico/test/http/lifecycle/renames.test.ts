@@ -35,7 +35,7 @@ const articles = resource("article", {
   filter: ["status", "authorId", range("weight")],
   sort: ["headline"],
   search: ["headline"],
-  policy: ({ userId }) => (userId === undefined ? { status: "open" } : undefined),
+  policy: ({ caller }) => caller.userId !== null || { status: "open" },
   hooks: { before: { update: ({ headline }) => (headline === "shout" ? { headline: "SHOUT" } : undefined) } },
 });
 const remarks = resource("remark", { was: "note", parent: articles, fields: { body: text({ max: 100 }) } });

@@ -38,13 +38,13 @@ function makeProject(inFolder: string, policy: string): string {
 test("a policy that names an unknown field stops every command with one line", async () => {
   const workspace = await makeWorkspace("sqlite");
   try {
-    const cwd = makeProject(workspace.folder, `({ userId }) => ({ titel: userId })`);
+    const cwd = makeProject(workspace.folder, `({ caller }) => ({ titel: caller.userId })`);
     for (const words of [["serve"], ["migrate"], ["migrate", "--dry-run"], ["key", "list"]]) {
       const { code, stderr, stdout } = await porticoProcess(workspace, words, { cwd, env: { PORT: "0" } });
       assert.equal(code, 1, words.join(" "));
       assert.equal(
         stderr,
-        "portico: resource note, field titel: its policy names it, but there is no such field; use one of id, title, createdAt, updatedAt\n",
+        "portico: resource note, field titel: its policy names it, but there is no such field; use one of id, title, createdAt, updatedAt, remarks, tags\n",
       );
       assert.equal(stdout, "");
     }
@@ -83,7 +83,7 @@ onEachDatabase("a policy that fails while the server runs", (database) => {
   before(async () => {
     workspace = await makeWorkspace(database);
     answerFile = join(workspace.folder, "answer");
-    writeFileSync(answerFile, "undefined");
+    writeFileSync(answerFile, "true");
     const cwd = makeProject(
       workspace.folder,
       `() => eval(readFileSync(${JSON.stringify(answerFile)}, "utf8"))`,
@@ -152,7 +152,7 @@ onEachDatabase("a policy that fails while the server runs", (database) => {
       const logged = (): string => server.output.slice(logBegins);
       for (let tries = 0; tries < 100 && !log.test(logged()); tries += 1) await sleep(20);
       assert.match(logged(), log);
-      writeFileSync(answerFile, "undefined");
+      writeFileSync(answerFile, "true");
       expectAnswer(await server.request(`/notes/${note}`), { status: 200, body: { title: "hidden words" } });
     });
   }

@@ -2,47 +2,54 @@
 // for callers of every kind.
 
 import type { Caller } from "../declare/caller.ts";
-import type { LooseDeclaration } from "../declare/resource.ts";
+import type { PolicyContext } from "../declare/where.ts";
 import { OperatorError } from "../errors.ts";
-import type { Model, ResourceModel } from "./model.ts";
+import type { Model, PolicyRule, ResourceModel } from "../model/model.ts";
 import { callPolicy, parsePolicyResult } from "./policy.ts";
 
-/** Checks the options without calling the policy. */
-export function validatePolicyOptions(
-  { policy, inheritPolicy, parent }: LooseDeclaration,
-  refuse: (remedy: string) => never,
-): void {
-  if (policy !== undefined && typeof policy !== "function") refuse("policy is a function of the caller");
-  if (inheritPolicy === undefined) return;
-  if (typeof inheritPolicy !== "boolean") refuse("inheritPolicy is true or false");
-  if (!parent) refuse("inheritPolicy needs a parent; remove it, or set parent");
-}
-
 /**
- * @throws OperatorError for a policy whose result for a caller is not a filter, or that throws for all callers. A policy
+ * @throws OperatorError for a policy whose result for a caller is not a condition, or that throws for all callers. A policy
  * that throws for some may look up ids that the sample callers do not have.
  */
 export function validatePolicies(model: Pick<Model, "resources" | "scopes" | "roles">): void {
-  const { resources } = model;
   const callers = sampleCallers(model);
-  for (const resource of resources.filter(({ policy }) => policy)) {
-    const failures = callers.flatMap((caller) => policyErrors(resource, caller));
-    if (failures.length < callers.length) continue;
-    const [{ message }] = failures as [Error];
-    throw new OperatorError(`${message}; return field values, or undefined for all rows`);
-  }
+  for (const resource of model.resources)
+    for (const rule of new Set(Object.values(resource.policy))) validateRule(resource, rule, callers);
 }
 
-/** The error that the policy throws for a caller, if any. @throws OperatorError for a result that is not a filter */
-function policyErrors(resource: ResourceModel, caller: Caller): Error[] {
+function validateRule(resource: ResourceModel, rule: PolicyRule, callers: readonly Caller[]): void {
+  const failures = callers.flatMap((caller) => errorOf(resource, rule, caller) ?? []);
+  if (failures.length < callers.length) return;
+  const [{ message }] = failures as [Error];
+  throw new OperatorError(`${message}; return true, false, or a condition`);
+}
+
+/** The error that the policy throws for a caller, if any. @throws OperatorError for a result that is not a condition */
+function errorOf(resource: ResourceModel, rule: PolicyRule, caller: Caller): Error | undefined {
   let result: unknown;
   try {
-    result = callPolicy(resource, caller);
+    result = callPolicy(resource, rule, caller, sampleContext(resource, rule, caller));
   } catch (error) {
-    return [error as Error];
+    if (error instanceof OperatorError) throw error;
+    return error as Error;
   }
-  parsePolicyResult(resource, result);
-  return [];
+  parsePolicyResult(resource, rule, result);
+  return undefined;
+}
+
+/** The context of a policy. A function of the caller itself would find no user in it, and so hide or show all rows. */
+function sampleContext({ name }: ResourceModel, { label }: PolicyRule, caller: Caller): PolicyContext {
+  return new Proxy(
+    { caller },
+    {
+      get: (context, member) => {
+        if (member === "caller") return context.caller;
+        throw new OperatorError(
+          `resource ${name}: its ${label} reads ${String(member)} from its argument, which has only the caller; write ({ caller }) => caller.${String(member)}`,
+        );
+      },
+    },
+  );
 }
 
 const [tenantId, userId, keyId, clientId] = ["tenant", "user", "api_key", "client"].map(
