@@ -32,10 +32,17 @@ export interface Deprecation {
   readonly sunset?: string;
 }
 
+/**
+ * The value of existing rows of a field that is added or becomes required: a constant, or a function of the row. New rows
+ * need a value of their own. `fill: ({ title }) => slugOf(String(title))`
+ */
+type Fill<Value> = Value | ((row: Readonly<Record<string, unknown>>) => Value);
+
 /** A constant, or a function of the other input fields that computes a value, for example a slug from a name. */
 type Default<Value> = Value | ((input: Readonly<Record<string, unknown>>) => Value);
 
 export interface TextOptions extends Options {
+  readonly fill?: Fill<string>;
   /** Minimum and maximum length in characters (Unicode code points). */
   readonly min?: number;
   readonly max?: number;
@@ -47,26 +54,32 @@ export interface TextOptions extends Options {
   readonly pattern?: RegExp;
 }
 export interface NumberOptions extends Options {
+  readonly fill?: Fill<number>;
   readonly min?: number;
   readonly max?: number;
   readonly default?: Default<number>;
 }
 export interface BooleanOptions extends Options {
+  readonly fill?: Fill<boolean>;
   readonly default?: Default<boolean>;
 }
 export interface TimestampOptions extends Options {
+  readonly fill?: Fill<string>;
   /** An ISO 8601 date and time, or `"now"`. */
   readonly default?: string;
 }
 export interface ChoiceOptions<Value extends string> extends Options {
+  readonly fill?: Fill<Value>;
   readonly default?: Value;
 }
 export interface JsonOptions extends Options {
+  readonly fill?: Fill<unknown>;
   readonly default?: Default<unknown>;
   /** The JSON Schema that values must match. */
   readonly schema?: JsonSchema;
 }
 export interface ListOptions<Item = unknown> extends Options {
+  readonly fill?: Fill<readonly Item[]>;
   /** Minimum and maximum number of items; the default maximum is 100. */
   readonly min?: number;
   readonly max?: number;
@@ -85,9 +98,11 @@ export interface StatusRule<Status extends string = string> {
   readonly secondsBefore?: number;
 }
 export interface IdOptions extends Options {
+  readonly fill?: Fill<string>;
   readonly unique?: boolean;
 }
 export interface BelongsToOptions extends Options {
+  readonly fill?: Fill<string>;
   /** `"caller"`: the user that the caller acts for. */
   readonly default?: "caller";
   /** `"cascade"`: the row is deleted with the row it refers to, and its hooks run. By default the referenced row cannot be deleted. */
@@ -102,6 +117,7 @@ const commonOptions = [
   "keepOnReplace",
   "excludeFromETag",
   "was",
+  "fill",
   "description",
   "deprecated",
 ];

@@ -4,6 +4,7 @@ import type { FieldShape } from "../declare/field.ts";
 import type { Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import { snakeCase } from "../lib/case.ts";
+import { parseTimestamp } from "../lib/timestamp.ts";
 import { indexesOf } from "./indexes.ts";
 import { bodySchemas } from "./json-schema.ts";
 import { type Attribute, defaultSort, type ResourceModel, type StatusRuleModel } from "./model.ts";
@@ -12,7 +13,9 @@ import { type Attribute, defaultSort, type ResourceModel, type StatusRuleModel }
 export type Draft = { -readonly [Key in keyof ResourceModel]: ResourceModel[Key] };
 
 const serverAttribute = {
+  isOptional: false,
   isNullable: false,
+  fill: undefined,
   isReadOnly: true,
   isImmutable: false,
   isServerManaged: true,
@@ -87,13 +90,16 @@ function attributeOf(
 ): Attribute {
   const suffix = field.kind === "belongsTo" ? "Id" : "";
   const { optional, readOnly, internal, immutable, deprecated, was = fieldName } = field.options;
+  const fill = fillOf(field);
   const storedName = was + suffix;
   return {
     name: fieldName + suffix,
     storedName,
     column: snakeCase(storedName),
     field,
-    isNullable: optional === true,
+    isOptional: optional === true,
+    isNullable: optional === true || fill !== undefined,
+    fill,
     isReadOnly: readOnly === true || internal === true,
     isImmutable: immutable === true,
     isServerManaged: field.kind === "computedStatus",
@@ -106,6 +112,12 @@ function attributeOf(
         ? { name: fieldName, target: modelOf(field.target(), fieldName) }
         : undefined,
   };
+}
+
+/** Constant timestamps as rows store them. */
+function fillOf({ kind, options }: FieldShape): unknown {
+  const fill: unknown = "fill" in options ? options.fill : undefined;
+  return kind === "timestamp" && typeof fill === "string" ? (parseTimestamp(fill) ?? fill) : fill;
 }
 
 /** Resolves the names in the rules of a computed status to attributes. */

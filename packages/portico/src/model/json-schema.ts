@@ -25,8 +25,8 @@ export function bodySchemas(resource: Described): BodySchemas {
   const writable = resource.attributes.filter((attribute) => !attribute.isReadOnly);
   const updatable = writable.filter((attribute) => !attribute.isImmutable);
   const declared = resource.attributes.filter(({ isServerManaged }) => !isServerManaged);
-  const isRequired = ({ isNullable, field }: Attribute): boolean =>
-    !isNullable && !("default" in field.options);
+  const isRequired = ({ isOptional, field }: Attribute): boolean =>
+    !isOptional && !("default" in field.options);
   return {
     create: bodySchema(writable, isRequired),
     replace: bodySchema(updatable, isRequired),
@@ -110,13 +110,13 @@ function memberSchema(schema: JsonSchema): JsonSchema {
 }
 
 /** The schema of the value of an attribute. */
-export function attributeSchema({ field, isNullable }: Attribute): JsonSchema {
+export function attributeSchema({ field, isOptional }: Attribute): JsonSchema {
   const schema: { [keyword: string]: unknown } = {
     ...valueSchema(field),
     ...(field.options.description && { description: field.options.description }),
     ...(field.options.deprecated && { deprecated: true }),
   };
-  if (!isNullable || schema.type === undefined) return schema;
+  if (!isOptional || schema.type === undefined) return schema;
   const { type, enum: choices, ...rest } = schema;
   return {
     ...rest,

@@ -17,7 +17,12 @@ export interface Attribute {
   /** Derived from the stored name. */
   readonly column: string;
   readonly field: FieldShape;
+  /** Whether a body can leave it out or set it to null. */
+  readonly isOptional: boolean;
+  /** Whether stored rows may have no value: it is optional, or `fill` has still to reach rows of earlier versions. */
   readonly isNullable: boolean;
+  /** The value that rows without one get: a constant, or a function of the row; undefined if there is none. */
+  readonly fill: unknown;
   /** Whether callers cannot set it: the server, a hook or the path does. */
   readonly isReadOnly: boolean;
   /** Whether callers can set it only when the row is created. */

@@ -130,7 +130,7 @@ const rangeDescriptions: Readonly<Record<RangeOperator, string>> = {
 
 function filterParameters({ filters }: ResourceModel): Parameter[] {
   return [...filters.values()].flatMap(({ attribute, hasRange }): Parameter[] => {
-    const { default: _, description: __, ...schema } = attributeSchema({ ...attribute, isNullable: false });
+    const { default: _, description: __, ...schema } = attributeSchema({ ...attribute, isOptional: false });
     const parameter = { in: "query", schema } as const;
     const equality: Parameter = {
       ...parameter,

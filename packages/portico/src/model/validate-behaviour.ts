@@ -36,7 +36,7 @@ function validateAction(segment: string, action: LooseAction, refuse: Refuse): v
 
 /** Checks a field in the input of an action, which comes from the caller and is not stored. */
 export function validateInputField({ kind, options }: FieldShape, refuse: Refuse): void {
-  const forbidden = ["readOnly", "internal", "immutable", "unique", "onDelete", "was"].find(
+  const forbidden = ["readOnly", "internal", "immutable", "unique", "onDelete", "was", "fill"].find(
     (option) => option in options,
   );
   if (kind === "computedStatus" || forbidden !== undefined)

@@ -18,6 +18,7 @@ export function validateField(shape: FieldShape, refuse: Refuse): void {
     refuse(renameHint("field", unknown) ?? `unknown option ${unknown}; use some of ${known.join(", ")}`);
   if (options.optional && "default" in options)
     refuse("has a default and is optional; remove one of the two");
+  if ("fill" in options) validateFill(options, refuse);
   if ("min" in options && "max" in options && options.min! > options.max!) refuse("min is larger than max");
   if (!isDefaultInBounds(options)) refuse("the default is outside min and max");
   if (options.immutable && (options.readOnly || options.internal))
@@ -31,6 +32,16 @@ export function validateField(shape: FieldShape, refuse: Refuse): void {
   if (shape.kind === "timestamp" && !isTimestampDefault(shape.options.default ?? "now"))
     refuse("the default is not an ISO 8601 date and time; write it as 2027-01-31T09:00:00Z, or as now");
   validateDeprecation(options.deprecated, refuse);
+}
+
+function validateFill(
+  options: { readonly optional?: boolean; readonly fill?: unknown },
+  refuse: Refuse,
+): void {
+  const { optional, fill } = options;
+  if (optional) refuse("is optional, so that rows need no value; remove fill");
+  if (fill === undefined || fill === null)
+    refuse("fill is a value, or a function of the row that returns one");
 }
 
 function validateList({ item, options }: Extract<FieldShape, { kind: "list" }>, refuse: Refuse): void {

@@ -9,6 +9,8 @@ import { tokensModule } from "../auth/tokens/module.ts";
 import { usersModule } from "../auth/users/module.ts";
 import type { App } from "../declare/app.ts";
 import { validatePolicies } from "../engine/validate-policies.ts";
+import { BodyValidator } from "../engine/validation/body-validator.ts";
+import { hookValues } from "../engine/validation/row-values.ts";
 import { OperatorError } from "../errors.ts";
 import { eventsModule } from "../events/module.ts";
 import { graphqlModule } from "../graphql/module.ts";
@@ -20,7 +22,7 @@ import type { Model } from "../model/model.ts";
 import { oauthModule } from "../oauth/module.ts";
 import { restModule } from "../rest/module.ts";
 import { openStore } from "../store/open.ts";
-import { type Table, tablesOf } from "../store/schema/ddl.ts";
+import { type CheckFill, type Table, tablesOf } from "../store/schema/ddl.ts";
 import type { Store } from "../store/store.ts";
 import { usageModule } from "../usage/module.ts";
 import { loadApp, type Project } from "./config.ts";
@@ -75,8 +77,17 @@ export function composeApp(app: App, settings: Settings): Assembly {
     modules.flatMap((each) => each.paths ?? []),
   );
   const indexes = modules.flatMap((each) => each.indexes ?? []);
-  const tables = tablesOf(model, ownTablesOf(modules), indexes);
+  const tables = tablesOf(model, ownTablesOf(modules), indexes, fillCheck(model));
   return { app, model, settings, modules, tables, reports, apiKeys: apiKeys.apiKeys };
+}
+
+/** Checks values of `fill` as those of hooks, which can also set fields that callers cannot set. */
+function fillCheck(model: Model): CheckFill {
+  let validator: BodyValidator | undefined;
+  return (resource, { name }, value) => {
+    validator ??= new BodyValidator(model);
+    return hookValues(resource, validator.validate(resource, "hookResult", { [name]: value }))[name];
+  };
 }
 
 /** Tables of the server itself that belong to no resource. */

@@ -112,7 +112,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       [
         "a misspelt option",
         { ...title, options: { mx: 5 } },
-        "unknown option mx; use some of optional, readOnly, internal, immutable, keepOnReplace, excludeFromETag, was, description, deprecated, min, max, default, unique, format, pattern",
+        "unknown option mx; use some of optional, readOnly, internal, immutable, keepOnReplace, excludeFromETag, was, fill, description, deprecated, min, max, default, unique, format, pattern",
       ],
       ["a value that is not a field", "text", "write it with text(), integer(), choice() or another kind"],
       ["a negative bound", text({ min: -1 }), "min and max count characters"],

@@ -13,6 +13,7 @@ import {
 } from "graphql";
 import type { FieldShape } from "../../declare/field.ts";
 import type { Deprecation, NumberOptions } from "../../declare/field-options.ts";
+import { isNullableWhenRead } from "../../model/fill.ts";
 import type { Attribute, ResourceModel } from "../../model/model.ts";
 import { isEnumValue, pascalCase } from "./naming.ts";
 import { dateTime, json, safeInt } from "./scalars.ts";
@@ -91,7 +92,9 @@ function fitsInt({ min = -Infinity, max = Infinity }: NumberOptions): boolean {
  * Whether the type of an output field is nullable. Email addresses are, so that a later version can withhold them from
  * some callers without breaking clients (the specification declares `User.email` like this).
  */
-export function isNullableOutput({ isNullable, field }: Attribute): boolean {
+export function isNullableOutput(attribute: Attribute): boolean {
+  const { field } = attribute;
+  const isNullable = isNullableWhenRead(attribute);
   // Unless a schema excludes it, null is a JSON value.
   if (field.kind === "json") return isNullable || typeof field.options.schema?.type !== "string";
   return isNullable || (field.kind === "text" && field.options.format === "email");

@@ -125,6 +125,6 @@ function inputField(
   };
 }
 
-function isRequired({ isNullable, field }: Attribute): boolean {
-  return !isNullable && !("default" in field.options);
+function isRequired({ isOptional, field }: Attribute): boolean {
+  return !isOptional && !("default" in field.options);
 }

@@ -1,6 +1,7 @@
 // The columns of a row: those that its JSON is built from, those that it is sorted by, and statuses computed from them.
 
 import { sql } from "kysely";
+import { constantFill } from "../../model/fill.ts";
 import type { Attribute } from "../../model/model.ts";
 import type { Member, Selection, Sort } from "../../query/read.ts";
 import type { Dialect } from "../dialect.ts";
@@ -23,6 +24,13 @@ export function attributeValue(
     return sql`when ${columnOf(from.column)} <= ${until} then ${sql.lit(status)}`;
   });
   return sql`case ${sql.join(cases, sql` `)} else ${sql.lit(field.choices.at(-1))} end`;
+}
+
+/** The value of an attribute in a response. A row of an earlier version that has no value shows the constant `fill`. */
+export function shownValue(dialect: Dialect, alias: string | undefined, attribute: Attribute): Expression {
+  const value = attributeValue(dialect, alias, attribute);
+  const fill = constantFill(attribute);
+  return fill === undefined ? value : sql`coalesce(${value}, ${sql.lit(dialect.encode(attribute, fill))})`;
 }
 
 /** The columns that the JSON of a row is built from, and the columns of `others`. */

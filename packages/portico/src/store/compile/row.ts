@@ -5,7 +5,7 @@ import { partSeparator } from "../../query/page.ts";
 import type { Member, SelectedList, SelectedRow, Selection, ShownPart } from "../../query/read.ts";
 import { maxName } from "../../query/selection.ts";
 import type { Dialect, JsonMember } from "../dialect.ts";
-import { attributeValue, columnsOf, nextAlias, orderBy } from "./columns.ts";
+import { columnsOf, nextAlias, orderBy, shownValue } from "./columns.ts";
 import { conditionsOf } from "./condition.ts";
 import {
   type Expression,
@@ -99,7 +99,7 @@ function membersOf(
     const getMember: GetFrom<never> = (input) => getSelection(input).members[index] as never;
     switch (member.kind) {
       case "value":
-        return dialect.memberJson(member.attribute, attributeValue(dialect, alias, member.attribute));
+        return dialect.memberJson(member.attribute, shownValue(dialect, alias, member.attribute));
       case "constant":
         return dialect.constantJson(member.text);
       case "row": {

@@ -145,6 +145,30 @@ export const postgresTables: TableDialect = {
 
   rebuild: () => undefined,
 
+  // PostgreSQL drops indexes and foreign keys with their columns.
+  dropColumns: (table, columns) =>
+    [...columns].map((name) => sql`alter table ${sql.table(table.name)} drop column ${sql.ref(name)}`),
+
+  // In one statement, because they may refer to each other.
+  dropTables: (tables) =>
+    tables.length === 0 ? [] : [sql`drop table ${sql.join(tables.map(({ name }) => sql.table(name)))}`],
+
+  // `set not null` alone would scan all rows under an exclusive lock. It trusts a constraint that has been validated, which
+  // does not hold up writers.
+  requireColumn(table, column) {
+    const alter = sql`alter table ${sql.table(table)}`;
+    const constraint = sql.ref(identifier(`${indexPrefix}${table}_${column}_required`));
+    return [
+      {
+        query: sql`${alter} drop constraint if exists ${constraint}, add constraint ${constraint} check (${sql.ref(column)} is not null) not valid`,
+        isLocking: true,
+      },
+      { query: sql`${alter} validate constraint ${constraint}`, isLocking: false },
+      { query: sql`${alter} alter column ${sql.ref(column)} set not null`, isLocking: true },
+      { query: sql`${alter} drop constraint ${constraint}`, isLocking: true },
+    ];
+  },
+
   createSearch(table) {
     const words = sql`array_to_tsvector(string_to_array(${sql.ref(searchColumn)}, ' '))`;
     return [

@@ -3,6 +3,7 @@
 import { isJson } from "../../declare/field.ts";
 import { OperatorError } from "../../errors.ts";
 import type { Attribute, IndexModel, Model, ResourceModel } from "../../model/model.ts";
+import type { RowValues } from "../../query/write.ts";
 import { namedIndexes, searchIndexName } from "./index-names.ts";
 
 /**
@@ -27,9 +28,24 @@ export interface Column {
   readonly isNullable: boolean;
   /** The constant that existing rows get when the column is added. */
   readonly defaultValue: string | number | boolean | undefined;
+  /** Gives a value to rows that have none, so that the column can become required. */
+  readonly fill?: ColumnFill | undefined;
   /** The declaration of the column, for messages. */
   readonly from: string;
 }
+
+export interface ColumnFill {
+  readonly attribute: Attribute;
+  /** The value for a row. @throws OperatorError for a value that the field does not allow */
+  valueFor(row: RowValues): unknown;
+}
+
+/**
+ * Checks a value of `fill` against the field.
+ * @returns the value as rows store it
+ * @throws Error that says what is wrong
+ */
+export type CheckFill = (resource: ResourceModel, attribute: Attribute, value: unknown) => unknown;
 
 export interface Index {
   readonly name: string;
@@ -60,6 +76,8 @@ export interface ForeignKey {
 
 export interface Table {
   readonly name: string;
+  /** The resource whose rows it holds; undefined for the server's own tables. */
+  readonly resource?: ResourceModel;
   readonly columns: readonly Column[];
   readonly primaryKey: readonly string[];
   readonly indexes: readonly Index[];
@@ -81,12 +99,13 @@ export function tablesOf(
   model: Model,
   ownTables: readonly Table[],
   ownIndexes: readonly OwnIndex[] = [],
+  checkFill: CheckFill = (_resource, _attribute, value) => value,
 ): Table[] {
   const [referencing, plain] = [true, false].map((hasForeignKey) =>
     ownTables.filter((table) => table.foreignKeys.length > 0 === hasForeignKey),
   );
   const resources = parentsFirst(model.resources);
-  const withoutIndexes = resources.map(resourceTable);
+  const withoutIndexes = resources.map((resource) => resourceTable(resource, checkFill));
   const named = [...withoutIndexes, ...ownTables];
   const ofResources = withoutIndexes.map((table, position) => ({
     ...table,
@@ -135,7 +154,7 @@ function parentsFirst(resources: readonly ResourceModel[]): ResourceModel[] {
 }
 
 /** The columns of a resource's table. */
-export function columnsOf(resource: ResourceModel): Column[] {
+export function columnsOf(resource: ResourceModel, checkFill?: CheckFill): Column[] {
   const column = (name: string, type: ColumnType): Column => ({
     name,
     type,
@@ -145,16 +164,17 @@ export function columnsOf(resource: ResourceModel): Column[] {
   });
   return [
     column("tenant_no", "tenant"),
-    ...storedAttributes(resource).map((attribute) => attributeColumn(resource, attribute)),
+    ...storedAttributes(resource).map((attribute) => attributeColumn(resource, attribute, checkFill)),
     ...(resource.search.length > 0 ? [{ ...column(searchColumn, "text"), defaultValue: "" }] : []),
   ];
 }
 
 /** The table of a resource, without indexes: their names depend on all tables. */
-function resourceTable(resource: ResourceModel): Table {
+function resourceTable(resource: ResourceModel, checkFill: CheckFill): Table {
   return {
     name: resource.table,
-    columns: columnsOf(resource),
+    resource,
+    columns: columnsOf(resource, checkFill),
     primaryKey: ["tenant_no", "id"],
     indexes: [],
     foreignKeys: resource.references.map((attribute) => ({
@@ -172,15 +192,39 @@ function searchOf({ table, search }: ResourceModel): Table["search"] {
   return { index: searchIndexName(table, columns), columns };
 }
 
-function attributeColumn(resource: ResourceModel, { name, column, field, isNullable }: Attribute): Column {
-  const value = "default" in field.options ? field.options.default : undefined;
+function attributeColumn(resource: ResourceModel, attribute: Attribute, checkFill?: CheckFill): Column {
+  const { name, column, field, isOptional, fill } = attribute;
+  const from = `resource ${resource.name}, field ${name}`;
+  const checked = (value: () => unknown): unknown =>
+    checkedFill(from, () => {
+      const computed = value();
+      return checkFill ? checkFill(resource, attribute, computed) : computed;
+    });
+  const standard = "default" in field.options ? field.options.default : undefined;
+  const isComputed = typeof fill === "function";
+  const constant = isComputed || fill === undefined ? standard : checked(() => fill);
   return {
     name: column,
     type: columnTypes[field.kind],
-    isNullable,
-    defaultValue: defaultValueOf(field.kind, value),
-    from: `resource ${resource.name}, field ${name}`,
+    isNullable: isOptional,
+    // Rows that a process of an earlier version inserts have to be filled too.
+    defaultValue: isComputed ? undefined : defaultValueOf(field.kind, constant),
+    fill:
+      fill === undefined
+        ? undefined
+        : { attribute, valueFor: (row) => (isComputed ? checked(() => fill(row)) : constant) },
+    from,
   };
+}
+
+function checkedFill(from: string, check: () => unknown): unknown {
+  try {
+    const value = check();
+    if (value === undefined || value === null) throw new Error("it has no value for a row");
+    return value;
+  } catch (error) {
+    throw new OperatorError(`${from}: fill is not valid: ${(error as Error).message}`);
+  }
 }
 
 /** A computed status has no column. */

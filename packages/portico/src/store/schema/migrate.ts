@@ -2,14 +2,19 @@
 // refused with an error that says how to make it by hand.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
 import { OperatorError } from "../../errors.ts";
 import type { Maintenance, Session } from "../database.ts";
 import { refuseOldLayout } from "../layout/layout.ts";
 import { postgresTables } from "../postgres/tables.ts";
 import { sqliteTables } from "../sqlite/tables.ts";
+import { compile } from "../statement.ts";
 import type { Store } from "../store.ts";
 import { type Table, tableOn } from "./ddl.ts";
-import { type Step, sqlStep, tableSteps, textsOf } from "./table-steps.ts";
+import { type DropRequest, dropsOf } from "./drop.ts";
+import type { Planning } from "./planning.ts";
+import { type InTransaction, type ReportProgress, type Step, sqlStep, textsOf } from "./step.ts";
+import { tableSteps } from "./table-steps.ts";
 import type { ExistingTable, TableDialect } from "./tables.ts";
 
 /** How long a migration retries to lock tables that are in use, and the pause between two attempts. */
@@ -21,6 +26,12 @@ export interface MigrationOptions {
   readonly isDryRun?: boolean;
   /** Whether to drop what only processes of earlier versions need. */
   readonly isContraction?: boolean;
+  /** Columns without a field that stay although a field of their type is added: `posts.title`. */
+  readonly kept?: readonly string[];
+  /** Columns and tables to drop. */
+  readonly drops?: readonly DropRequest[];
+  /** Called while a step works on rows. @param step what it does */
+  readonly onProgress?: (step: string, done: number, total: number) => void;
 }
 
 /** What a migration did, or with `isDryRun` would do. */
@@ -49,12 +60,13 @@ export interface IndexChange {
 export async function migrate(
   store: Store,
   tables: readonly Table[],
-  { isDryRun = false, isContraction = false }: MigrationOptions = {},
+  options: MigrationOptions = {},
 ): Promise<Migration> {
-  const steps = await plan(store, tables, store.database);
+  const { isDryRun = false, isContraction = false } = options;
+  const steps = await plan(store, tables, store.database, options);
   if (isDryRun || !steps.some((step) => isDue(step, isContraction)))
     return describeSteps(store, store.database, steps, isContraction);
-  return store.database.maintain((session) => applySteps(store, tables, session, isContraction));
+  return store.database.maintain((session) => applySteps(store, tables, session, options));
 }
 
 function isDue(step: Step, isContraction: boolean): boolean {
@@ -92,7 +104,7 @@ async function describeSteps(
  * @throws OperatorError if the tables cannot be served
  */
 export async function pendingChanges(store: Store, tables: readonly Table[]): Promise<string[]> {
-  const steps = await plan(store, tables, store.database, true);
+  const steps = await plan(store, tables, store.database, {}, true);
   return textsOf(steps.filter((step) => !step.isRemoval));
 }
 
@@ -100,22 +112,27 @@ async function plan(
   store: Store,
   declared: readonly Table[],
   session: Session,
+  { isContraction = false, kept = [], drops: requests = [] }: MigrationOptions,
   isServing = false,
 ): Promise<Step[]> {
   const dialect = tableDialect(store);
   const existing = await dialect.existing(session);
   refuseOldLayout(existing);
   const tables = declared.map((table) => tableOn(store.dialect.name, table));
+  const drops = dropsOf(existing, tables, requests);
+  const planning: Planning = {
+    ...{ store, session, tables: dialect, isServing, isContraction, drops },
+    kept: new Set(kept),
+  };
   const steps: Step[] = [];
-  for (const table of tables) {
-    const existingTarget = existing.get(table.name);
-    steps.push(...(await tableSteps(session, store.dialect, dialect, table, existingTarget, isServing)));
-  }
+  for (const table of tables) steps.push(...(await tableSteps(planning, table, existing.get(table.name))));
   for (const table of tables) {
     const { added, checked } = dialect.addReferences(table, existing.get(table.name));
-    steps.push(...added.map((query) => sqlStep(store.dialect, query)));
-    steps.push(...checked.map((query) => sqlStep(store.dialect, query, { isApart: true })));
+    steps.push(...added.map((query) => sqlStep(store.dialect, "reference", query)));
+    steps.push(...checked.map((query) => sqlStep(store.dialect, "reference", query, { isApart: true })));
   }
+  const dropped = drops.tables.map((name) => ({ name, existing: existing.get(name)! }));
+  steps.push(...dialect.dropTables(dropped).map((query) => sqlStep(store.dialect, "drop", query)));
   return steps;
 }
 
@@ -123,29 +140,60 @@ async function applySteps(
   store: Store,
   tables: readonly Table[],
   session: Maintenance,
-  isContraction: boolean,
+  options: MigrationOptions,
 ): Promise<Migration> {
+  const { isContraction = false, onProgress } = options;
   const dialect = tableDialect(store);
   await dialect.lock(session);
-  for (const text of dialect.before) await session.run(text);
-  try {
-    const { steps, migration } = await retryWhileLocked(dialect, () =>
+  const { steps, migration } = await withoutReferences(dialect, session, () =>
+    retryWhileLocked(dialect, () =>
       session.transaction(async (part) => {
         await dialect.limitLockWait(part);
         // Another process may have migrated while this one waited.
-        const all = await plan(store, tables, part);
+        const all = await plan(store, tables, part, options);
         const migration = await describeSteps(store, part, all, isContraction);
         const steps = all.filter((step) => isDue(step, isContraction));
-        const inTransaction = (work: (session: Session) => Promise<void>): Promise<void> => work(part);
-        for (const step of steps) if (!step.isApart) await step.run(part, inTransaction);
+        const inTransaction: InTransaction = (work) => work(part);
+        for (const step of steps) if (!step.isApart) await step.run(part, inTransaction, () => {});
         return { steps, migration };
       }),
-    );
-    for (const step of steps) if (step.isApart) await step.run(session, (work) => session.transaction(work));
-    return migration;
+    ),
+  );
+  for (const step of steps)
+    if (step.isApart)
+      await runApart(dialect, session, step, (done, total) => onProgress?.(step.text, done, total));
+  return migration;
+}
+
+/** Runs the transaction of a migration with the settings that it needs. */
+async function withoutReferences<T>(
+  dialect: TableDialect,
+  session: Maintenance,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (const text of dialect.before) await session.run(text);
+  try {
+    return await work();
   } finally {
     for (const text of dialect.after) await session.run(text);
   }
+}
+
+async function runApart(
+  dialect: TableDialect,
+  session: Maintenance,
+  step: Step,
+  report: ReportProgress,
+): Promise<void> {
+  const inTransaction: InTransaction = (work) =>
+    retryWhileLocked(dialect, () =>
+      session.transaction(async (part) => {
+        await dialect.limitLockWait(part);
+        return work(part);
+      }),
+    );
+  if (step.isLocking) await inTransaction((part) => step.run(part, (work) => work(part), report));
+  else await step.run(session, inTransaction, report);
 }
 
 /**
@@ -160,10 +208,30 @@ async function retryWhileLocked<T>(dialect: TableDialect, work: () => Promise<T>
       if (!dialect.isBlocked(error)) throw error;
       if (Date.now() > until)
         throw new OperatorError(
-          "open transactions keep the tables locked; nothing was changed. End them, then migrate again",
+          "open transactions keep the tables locked. End them, then migrate again: the migration continues where it stopped",
         );
     }
   }
+}
+
+/** How many values and rows `--drop` deletes: a line for each column and table. @throws OperatorError as `migrate` */
+export async function lossesOf(
+  store: Store,
+  tables: readonly Table[],
+  requests: readonly DropRequest[],
+): Promise<string[]> {
+  const drops = dropsOf(await existingTables(store), tables, requests);
+  const countOf = async (table: string, column?: string): Promise<number> => {
+    const counted = column === undefined ? sql`*` : sql.ref(column);
+    const query = compile(store.dialect.builder, sql`select count(${counted}) from ${sql.table(table)}`);
+    return Number((await store.database.query(query, undefined))[0]![0]);
+  };
+  const losses: string[] = [];
+  for (const [table, columns] of drops.columns)
+    for (const column of columns)
+      losses.push(`${await countOf(table, column)} values of the column ${table}.${column}`);
+  for (const table of drops.tables) losses.push(`the table ${table} with ${await countOf(table)} rows`);
+  return losses;
 }
 
 /** All tables of the database, by name. */

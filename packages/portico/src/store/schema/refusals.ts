@@ -1,16 +1,18 @@
-// Changes of a table that a migration refuses, because they could lose data. Each error says how to make the change by
-// hand.
+// Changes of a table that a migration refuses, because they could lose data or rows would have no value. Each error says
+// how to make the change.
 
 import { OperatorError } from "../../errors.ts";
-import type { Session } from "../database.ts";
+import { camelCase } from "../../lib/case.ts";
 import { type Column, searchColumn, type Table } from "./ddl.ts";
+import type { Planning } from "./planning.ts";
 import type { ExistingTable } from "./tables.ts";
 
-/**
- * @param isServing whether to ignore columns that a newer version has added or made optional
- * @throws OperatorError for a column that would lose values
- */
-export function refuseDataLoss(table: Table, existing: ExistingTable, isServing: boolean): void {
+/** @throws OperatorError for a column that would lose values, or whose values a new field seems to be for */
+export function refuseDataLoss(
+  { isServing, kept }: Pick<Planning, "isServing" | "kept">,
+  table: Table,
+  existing: ExistingTable,
+): void {
   const declared = new Map(table.columns.map((column) => [column.name, column]));
   for (const [name, { type, isNullable, hasDefault }] of existing.columns) {
     const column = declared.get(name);
@@ -18,29 +20,35 @@ export function refuseDataLoss(table: Table, existing: ExistingTable, isServing:
     if (!column && name === searchColumn) continue;
     if (!column && isServing && (isNullable || hasDefault)) continue;
     if (!column) {
-      throw new OperatorError(
-        `the column ${columnName} is no longer declared, and a migration drops no data; ${remedyOf(table, existing, name)}`,
-      );
+      if (![name, fieldColumn(existing, name)].some((each) => kept.has(`${table.name}.${each}`)))
+        refuseRenameWithoutWas(table, existing, name);
+      continue;
     }
     if (column.type !== type) {
       throw new OperatorError(
-        `${column.from}: the column ${columnName} holds ${type}, not ${column.type}; declare a new field and copy the values by hand, then drop the column`,
-      );
-    }
-    if (!column.isNullable && isNullable && !isServing && name !== searchColumn) {
-      throw new OperatorError(
-        `${column.from}: existing rows may have no value; set the values, then run: alter table ${table.name} alter column ${name} set not null`,
+        `${column.from}: the column ${columnName} holds ${type}, not ${column.type}; declare a new field, fill it, and drop the old one`,
       );
     }
   }
 }
 
-/** What to do about a column that is no longer declared. A new field of the same type may be the same field, renamed. */
-function remedyOf(table: Table, existing: ExistingTable, name: string): string {
+/** The name of a column without the suffix of references. */
+export function fieldColumn({ references }: ExistingTable, column: string): string {
+  return references.has(column) ? column.replace(/_id$/, "") : column;
+}
+
+/** @throws OperatorError if a field of the same type is added: it may be the field of the column, renamed */
+function refuseRenameWithoutWas(table: Table, existing: ExistingTable, name: string): void {
   const { type } = existing.columns.get(name)!;
-  const candidate = table.columns.find((each) => !existing.columns.has(each.name) && each.type === type);
-  const rename = `alter table ${table.name} rename column ${name} to ${candidate?.name ?? "NEW_NAME"}`;
-  return `if its field was renamed, stop the server and run: ${rename}; otherwise declare it again, or read "When a declaration changes" in the documentation before you delete its values`;
+  const isLike = (each: Column): boolean =>
+    each.type === type &&
+    table.foreignKeys.find(({ column }) => column === each.name)?.table === existing.references.get(name);
+  const candidate = table.columns.find((each) => !existing.columns.has(each.name) && isLike(each));
+  if (!candidate) return;
+  const former = camelCase(fieldColumn(existing, name).replaceAll("_", "-"));
+  throw new OperatorError(
+    `${candidate.from}: the column ${table.name}.${name} has no field any more; if the field was renamed, declare was: "${former}", also if it was renamed before, otherwise run portico migrate --keep ${table.name}.${former}, or --drop ${table.name}.${former} to delete its values`,
+  );
 }
 
 /** @throws OperatorError if a column refers to another table than declared: existing rows were not checked against it */
@@ -51,25 +59,18 @@ export function refuseOtherReferences(table: Table, existing: ExistingTable): vo
     const existingTarget = existing.references.get(name);
     if (declared === existingTarget) continue;
     throw new OperatorError(
-      `${from}: the column ${table.name}.${name} refers to ${existingTarget ?? "nothing"}, not to ${declared ?? "nothing"}; declare a new field and copy the values by hand`,
+      `${from}: the column ${table.name}.${name} refers to ${existingTarget ?? "nothing"}, not to ${declared ?? "nothing"}; declare a new field, fill it, and drop the old one`,
     );
   }
 }
 
 /** @throws OperatorError if existing rows would have no value in an added column */
-export async function refuseMissingValues(
-  session: Session,
-  table: Table,
-  added: readonly Column[],
-): Promise<void> {
-  const missing = added.find((column) => !column.isNullable && column.defaultValue === undefined);
-  if (!missing) return;
-  const rows = await session.query(
-    { sql: `select 1 from "${table.name}" limit 1`, bind: () => [] },
-    undefined,
+export function refuseMissingValues(table: Table, added: readonly Column[], isEmpty: boolean): void {
+  const missing = added.find(
+    ({ isNullable, defaultValue, fill }) => !isNullable && defaultValue === undefined && !fill,
   );
-  if (rows.length === 0) return;
+  if (!missing || isEmpty) return;
   throw new OperatorError(
-    `${missing.from}: the existing rows of ${table.name} need a value; declare a default or make the field optional`,
+    `${missing.from}: the existing rows of ${table.name} need a value; declare fill or a default, or make the field optional`,
   );
 }

@@ -13,6 +13,8 @@ export interface ExistingTable {
   readonly indexes: ReadonlySet<string>;
   /** Invalid indexes, whose creation was interrupted. */
   readonly brokenIndexes: ReadonlySet<string>;
+  /** The columns of indexes that the database does not drop together with a column. */
+  readonly indexColumns: ReadonlyMap<string, readonly string[]>;
   /** The referenced table, by column. */
   readonly references: ReadonlyMap<string, string>;
   /** Names of search indexes: on SQLite, of their triggers. */
@@ -24,6 +26,7 @@ export class TableDescription implements ExistingTable {
   readonly columns = new Map<string, { type: string; isNullable: boolean; hasDefault: boolean }>();
   readonly indexes = new Set<string>();
   readonly brokenIndexes = new Set<string>();
+  readonly indexColumns = new Map<string, string[]>();
   readonly references = new Map<string, string>();
   readonly searches = new Set<string>();
 }
@@ -49,9 +52,28 @@ export interface TableDialect {
   addReferences(table: Table, existing: ExistingTable | undefined): References;
   /** Creates a table and its indexes, except the search index. */
   create(table: Table): RawBuilder<unknown>[];
+  /** Drops columns that belong to no field, with their indexes, unless the table is rebuilt without them. */
+  dropColumns(table: Table, columns: ReadonlySet<string>, existing: ExistingTable): RawBuilder<unknown>[];
+  dropTables(
+    tables: readonly { readonly name: string; readonly existing: ExistingTable }[],
+  ): RawBuilder<unknown>[];
   addColumns(table: Table, columns: readonly Column[]): RawBuilder<unknown>[];
-  /** Recreates a table with its indexes, except the search index; undefined if the columns can be added to it instead. */
-  rebuild(table: Table, columns: readonly Column[]): RawBuilder<unknown>[] | undefined;
+  /**
+   * Recreates a table with its indexes, except the search index; undefined if columns can be added to it and dropped from
+   * it instead.
+   * @param existing with the columns that are to be dropped
+   */
+  rebuild(
+    table: Table,
+    columns: readonly Column[],
+    existing: ExistingTable,
+    dropped: ReadonlySet<string>,
+  ): RawBuilder<unknown>[] | undefined;
+  /** Requires values in a column of which no row lacks one. A locking statement is brief. */
+  requireColumn(
+    table: string,
+    column: string,
+  ): readonly { readonly query: RawBuilder<unknown>; readonly isLocking: boolean }[];
   /** Whether indexes are created and dropped, and rows updated, outside the transaction, without blocking requests. */
   readonly isConcurrent: boolean;
   /** Adds an index to a table that is in use. */

@@ -1,12 +1,10 @@
-// Tables of resources that are no longer declared. No migration drops them, because their rows may still be needed.
+// Tables and columns of resources and fields that are no longer declared. A migration drops them on request only, because
+// their values may still be needed.
 
 import type { Store } from "../store.ts";
-import type { Table } from "./ddl.ts";
+import { searchColumn, type Table } from "./ddl.ts";
 import { existingTables } from "./migrate.ts";
-import type { ExistingTable } from "./tables.ts";
-
-/** The columns that the table of every resource has. */
-const resourceColumns = ["tenant_no", "id", "created_at", "updated_at"];
+import { isOfResource } from "./resource-tables.ts";
 
 /** The names of such tables that contain rows. */
 export async function undeclaredTables(store: Store, tables: readonly Table[]): Promise<string[]> {
@@ -21,6 +19,13 @@ export async function undeclaredTables(store: Store, tables: readonly Table[]): 
   return undeclared.sort();
 }
 
-function isOfResource({ columns }: ExistingTable): boolean {
-  return resourceColumns.every((name) => columns.has(name));
+/** The columns of declared tables that belong to no field: `posts.slug`. */
+export async function undeclaredColumns(store: Store, tables: readonly Table[]): Promise<string[]> {
+  const existing = await existingTables(store);
+  const ofResources = tables.filter(({ resource }) => resource !== undefined);
+  return ofResources.flatMap(({ name, columns }) =>
+    [...(existing.get(name)?.columns.keys() ?? [])]
+      .filter((column) => column !== searchColumn && !columns.some((each) => each.name === column))
+      .map((column) => `${name}.${column}`),
+  );
 }

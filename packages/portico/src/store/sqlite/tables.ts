@@ -3,10 +3,18 @@
 
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
-import { type Column, searchColumn, searchTable, type Table } from "../schema/ddl.ts";
+import {
+  type Column,
+  type ColumnType,
+  type ForeignKey,
+  searchColumn,
+  searchTable,
+  type Table,
+} from "../schema/ddl.ts";
 import { columnDefinition, createIndex, defaultOf, foreignKeyDefinition } from "../schema/definition.ts";
+import { indexesOn, withoutColumns } from "../schema/drop.ts";
 import { indexPrefix } from "../schema/index-names.ts";
-import { TableDescription, type TableDialect } from "../schema/tables.ts";
+import { type ExistingTable, TableDescription, type TableDialect } from "../schema/tables.ts";
 import { isBusy } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
 
@@ -56,6 +64,17 @@ export const sqliteTables: TableDialect = {
       const description = tables.get(table as string);
       (type === "trigger" ? description?.searches : description?.indexes)?.add(name as string);
     }
+    const indexed = await rows(
+      session,
+      "select t.tbl_name, t.name, i.name from sqlite_schema t, pragma_index_info(t.name) i where t.type = 'index'",
+    );
+    for (const [table, index, column] of indexed) {
+      const columnsOfIndexes = tables.get(table as string)?.indexColumns;
+      columnsOfIndexes?.set(index as string, [
+        ...(columnsOfIndexes.get(index as string) ?? []),
+        String(column),
+      ]);
+    }
     const references = await rows(
       session,
       `select t.name, f."from", f."table" from sqlite_schema t, pragma_foreign_key_list(t.name) f
@@ -93,9 +112,30 @@ export const sqliteTables: TableDialect = {
     return sizes;
   },
 
-  rebuild(table, columns) {
+  rebuild(table, columns, existing, dropped) {
     const isReference = columns.some(({ name }) => table.foreignKeys.some((each) => each.column === name));
-    return isReference ? rebuild(table, columns) : undefined;
+    const wasReference = [...dropped].some((name) => existing.references.has(name));
+    return isReference || wasReference
+      ? rebuild(table, columns, withoutColumns(existing, dropped))
+      : undefined;
+  },
+
+  dropColumns(table, columns, existing) {
+    return [
+      ...indexesOn(existing, columns).map((name) => sqliteTables.dropIndex(name)),
+      ...[...columns].map((name) => sql`alter table ${sql.table(table.name)} drop column ${sql.ref(name)}`),
+    ];
+  },
+
+  dropTables: (tables) =>
+    tables.flatMap(({ name, existing }) => [
+      ...(existing.searches.size > 0 ? [sql`drop table if exists ${sql.table(searchTable(name))}`] : []),
+      sql`drop table ${sql.table(name)}`,
+    ]),
+
+  requireColumn(table, column) {
+    const query = sql`alter table ${sql.table(table)} alter column ${sql.ref(column)} set not null`;
+    return [{ query, isLocking: true }];
   },
 
   /**
@@ -165,12 +205,29 @@ function encodeFill(fill: NonNullable<Column["defaultValue"]>): string | number 
   return typeof fill === "boolean" ? Number(fill) : fill;
 }
 
-/** SQLite cannot add a foreign key to a table, so the table is recreated and its rows are copied. */
-function rebuild(table: Table, added: readonly Column[]): RawBuilder<unknown>[] {
+/**
+ * SQLite cannot add a foreign key to a table, so the table is recreated and its rows are copied. Columns that have no field
+ * are copied too.
+ */
+function rebuild(table: Table, added: readonly Column[], existing: ExistingTable): RawBuilder<unknown>[] {
   const next = `${table.name}_next`;
+  const declared = table.columns.map((column) => rebuiltColumn(column, added, existing));
+  const isDeclared = (name: string): boolean => declared.some((column) => column.name === name);
+  const kept = [...existing.columns].flatMap(([name, { type }]) =>
+    isDeclared(name) ? [] : [keptColumn(name, type)],
+  );
+  const foreignKeys = kept.flatMap(({ name }): ForeignKey[] => {
+    const target = existing.references.get(name);
+    return target === undefined ? [] : [{ column: name, table: target, onDelete: "restrict" }];
+  });
+  const whole = {
+    ...table,
+    columns: [...declared, ...kept],
+    foreignKeys: [...table.foreignKeys, ...foreignKeys],
+  };
   const copied = [
     rowNumber,
-    ...table.columns.filter((column) => !added.includes(column)).map((column) => column.name),
+    ...whole.columns.filter((column) => existing.columns.has(column.name)).map((column) => column.name),
   ];
   const filled = added.filter((column) => column.defaultValue !== undefined);
   const names = [...copied, ...filled.map((column) => column.name)].map((name) => sql.ref(name));
@@ -179,12 +236,24 @@ function rebuild(table: Table, added: readonly Column[]): RawBuilder<unknown>[] 
     ...filled.map((column) => sql.lit(encodeFill(column.defaultValue!))),
   ];
   return [
-    createTable(table, next, added),
+    createTable(whole, next, added),
     sql`insert into ${sql.table(next)} (${sql.join(names)}) select ${sql.join(values)} from ${sql.table(table.name)}`,
     sql`drop table ${sql.table(table.name)}`,
     sql`alter table ${sql.table(next)} rename to ${sql.table(table.name)}`,
     ...createIndexes(table),
   ];
+}
+
+/** A declared column as the rebuilt table has it: one that is still optional becomes required in the contraction. */
+function rebuiltColumn(column: Column, added: readonly Column[], existing: ExistingTable): Column {
+  const addedAs = added.find(({ name }) => name === column.name);
+  if (addedAs) return addedAs;
+  return existing.columns.get(column.name)?.isNullable ? { ...column, isNullable: true } : column;
+}
+
+function keptColumn(name: string, type: string): Column {
+  // A column of a resource has one of these types.
+  return { name, type: type as ColumnType, isNullable: true, defaultValue: undefined, from: name };
 }
 
 async function rows(session: Session, text: string): Promise<readonly (readonly unknown[])[]> {
