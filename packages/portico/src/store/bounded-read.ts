@@ -16,6 +16,7 @@ import { declaredGetBytes, declaredListBytes } from "./compile/declared-size.ts"
 import { compileGet } from "./compile/get.ts";
 import type { ReadInput } from "./compile/input.ts";
 import { compileList } from "./compile/list.ts";
+import type { SearchAccess } from "./compile/search.ts";
 import type { ColumnValues, Session, Statement } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 
@@ -54,16 +55,17 @@ export class BoundedRead<Plan> {
   }
 }
 
-export function boundedList(dialect: Dialect, read: Read): BoundedRead<Read> {
-  const plain = compileList(dialect, read);
+/** @param access how the rows of a search are found */
+export function boundedList(dialect: Dialect, read: Read, access?: SearchAccess): BoundedRead<Read> {
+  const plain = compileList(dialect, read, access);
   const bytes = declaredListBytes(read);
   if (dialect.name === "postgres")
-    return new BoundedRead(dialect, plain, bytes, () => compileBoundedList(dialect, read));
+    return new BoundedRead(dialect, plain, bytes, () => compileBoundedList(dialect, read, access));
   return new BoundedRead<Read>(
     dialect,
     plain,
     bytes,
-    () => compileRows(dialect, read),
+    () => compileRows(dialect, read, access),
     (plan, rows) => [pageOfRows(plan, rows)],
   );
 }
@@ -90,21 +92,21 @@ export type RunRead = <Plan>(
 
 export async function readBounded<Plan>(
   statements: BoundedRead<Plan>,
-  { tenantId, tenantNo, read }: ReadInput<Plan>,
+  input: ReadInput<Plan>,
   database: Session,
   isWhole: (rows: readonly ColumnValues[]) => boolean,
 ): Promise<readonly ColumnValues[]> {
   const { quick } = statements;
   if (quick) {
     try {
-      const rows = await database.query(quick, { tenantId, tenantNo, read, maxBytes: quickAnswerBytes });
+      const rows = await database.query(quick, { ...input, maxBytes: quickAnswerBytes });
       if (isWhole(rows)) return rows;
     } catch (error) {
       if (!(error instanceof AnswerTooLarge)) throw error;
     }
   }
-  const rows = await database.query(statements.large, { tenantId, tenantNo, read, maxBytes: maxAnswerBytes });
-  return statements.collect(read, rows);
+  const rows = await database.query(statements.large, { ...input, maxBytes: maxAnswerBytes });
+  return statements.collect(input.read, rows);
 }
 
 /** Whether a read by id returned the text of the row, or no row. */

@@ -47,10 +47,8 @@ export interface Dialect {
   ): RawBuilder<string>;
   /** A term of `order by` in which nulls count as smallest. */
   order(column: RawBuilder<unknown>, isDescending: boolean, isNullable: boolean): RawBuilder<unknown>;
-  /** The `from` item of a search; its rows are `r`. */
-  searched(resource: ResourceModel): RawBuilder<unknown>;
-  /** The condition that a row `r` matches a search text. */
-  matches(resource: ResourceModel, searchText: RawBuilder<unknown>): RawBuilder<boolean>;
+  /** The `from` item of all rows, of any tenant, that match a search text; they are `r`. */
+  searched(resource: ResourceModel, searchText: RawBuilder<unknown>): RawBuilder<unknown>;
   /** The search text that matches the rows of a tenant that contain all words. */
   searchText(tenantNo: number | null, words: readonly string[]): string;
   /** The position of a text in another, from 1; 0 where the other does not contain it. Case matters. */

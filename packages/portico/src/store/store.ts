@@ -20,6 +20,7 @@ import { rowsWithin } from "./compile/declared-size.ts";
 import { compileFilterIds, compileFilterReferred, compileGet, type RowsById } from "./compile/get.ts";
 import type { ReadInput } from "./compile/input.ts";
 import { type ListColumns, listShape } from "./compile/list.ts";
+import type { SearchAccess } from "./compile/search.ts";
 import {
   compileDelete,
   compileDeleteMany,
@@ -33,6 +34,7 @@ import {
 import type { ColumnValues, Database, Session, Statement, Transaction } from "./database.ts";
 import type { Dialect, Lock } from "./dialect.ts";
 import { isWholePage, pageOf } from "./page.ts";
+import { BoundedSearch } from "./search/bounded-search.ts";
 import { compile } from "./statement.ts";
 import { Tenants } from "./tenants.ts";
 
@@ -67,6 +69,7 @@ export class Store {
   readonly database: Database;
   readonly tenants: Tenants;
   readonly #runRead: RunRead;
+  readonly #search: BoundedSearch;
   readonly #lists = new Shapes<BoundedRead<Read>>();
   readonly #gets = new Shapes<BoundedRead<ReadOne>>();
   readonly #lockingGets = new Shapes<Statement<ReadInput<ReadOne>>>();
@@ -83,6 +86,7 @@ export class Store {
     this.database = database;
     this.tenants = new Tenants(dialect, database);
     this.#runRead = runRead;
+    this.#search = new BoundedSearch(dialect, database);
   }
 
   /**
@@ -91,15 +95,26 @@ export class Store {
    * @throws AnswerTooLarge if its first row is too large, or a page of its style cannot end early
    */
   async list(tenantId: string, read: Read, session: Session = this.database): Promise<StoredPage> {
-    const statements = this.#lists.get(read.resource, listShape(this.dialect, read), () =>
-      boundedList(this.dialect, read),
-    );
     const input = await this.#inputOf(session, tenantId, read);
+    // A numbered page counts all matches.
+    if (read.words.length === 0 || read.page.style === "page" || session !== this.database)
+      return pageOf(read, await this.#listColumns(input, session));
+    const columns = await this.#search.list(input, (access, search) =>
+      this.#listColumns({ ...input, search }, session, access),
+    );
+    return pageOf(read, columns);
+  }
+
+  async #listColumns(input: ReadInput<Read>, session: Session, access?: SearchAccess): Promise<ListColumns> {
+    const { read } = input;
+    const statements = this.#lists.get(read.resource, listShape(this.dialect, read, access), () =>
+      boundedList(this.dialect, read, access),
+    );
     const rows = await this.#read(statements, input, session, ([columns]) =>
       isWholePage(read, columns as unknown as ListColumns),
     );
     // The statements have these columns.
-    return pageOf(read, rows[0] as unknown as ListColumns);
+    return rows[0] as unknown as ListColumns;
   }
 
   /**

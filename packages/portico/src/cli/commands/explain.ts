@@ -39,8 +39,10 @@ const explain: Command = {
       if (recorder.reads.length === 0) throw new OperatorError("the request reads no rows");
       const statements: ExplainedStatement[] = [];
       for (const [index, read] of recorder.reads.entries()) {
-        const follows = !args.isSet("graphql") && index > 0 && isList(recorder.reads[index - 1]!.input.read);
-        const when = follows ? "the page has no rows" : null;
+        const previous = recorder.reads[index - 1]?.input.read;
+        const follows = !args.isSet("graphql") && previous !== undefined && isList(previous);
+        let when = follows ? "the page has no rows" : null;
+        if (read.input.read === previous) when = "the statement before finds too few rows";
         statements.push(...(await explainRead(database, read, when, args.isSet("analyze"))));
       }
       return { json: { request, statements }, lines: statements.flatMap(statementLines) };

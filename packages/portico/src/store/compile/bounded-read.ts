@@ -16,6 +16,7 @@ import { isTraversedDescending } from "./index-ranges.ts";
 import { type Expression, type ReadInput, tenantOf } from "./input.ts";
 import { type ListColumns, needsKeys, orderColumns, pageColumns, rowTextsOf, totalOf } from "./list.ts";
 import { rowParts } from "./row.ts";
+import { type SearchAccess, searchParts } from "./search.ts";
 
 /** The values of a read, and how many bytes it may return. */
 export interface BoundedInput<Plan> extends ReadInput<Plan> {
@@ -25,14 +26,19 @@ export interface BoundedInput<Plan> extends ReadInput<Plan> {
 /**
  * A page of rows on PostgreSQL, which ends early if it would be too large. Its columns are all five of `ListColumns`.
  */
-export function compileBoundedList(dialect: Dialect, read: Read): Statement<BoundedInput<Read>> {
+export function compileBoundedList(
+  dialect: Dialect,
+  read: Read,
+  access?: SearchAccess,
+): Statement<BoundedInput<Read>> {
+  const search = access && searchParts(dialect, read, access);
   const shown = rowTextsOf(read);
   const parts = rowParts(dialect, "r", read.selection);
   const texts = shown.map(({ name, of }) => {
     return sql`case when r."row weight" <= ${maxBytes()} then ${of(dialect, read, parts)} end as ${sql.ref(name)}`;
   });
   const weighed = sql`(select r.*, ${runningTotal(dialect, read, weightOf(read))} as "row weight"
-    from ${pageColumns(dialect, read)} as r) as r`;
+    from ${pageColumns(dialect, read, search)}) as r`;
   const built = sql`(select ${sql.join([...texts, ...orderColumns(read)])} from ${weighed}${parts.joins}) as r`;
   // A row without a text is larger than the rest of the bound.
   const bytes = sql`coalesce(octet_length(r."row text"), ${maxBytes()}) + ${sql.lit(rowSeparator.length)}`;
@@ -45,20 +51,25 @@ export function compileBoundedList(dialect: Dialect, read: Read): Statement<Boun
   });
   return compile(
     dialect.builder,
-    sql`select ${text}, ${keys}, count(*) ${isWithin}, ${totalOf(dialect, read)}, count(*) from ${measured}`,
+    sql`${search?.prefix ?? sql``}select ${text}, ${keys}, count(*) ${isWithin}, ${totalOf(dialect, read)}, count(*)${search ? sql`, ${search.outcome(sql`count(*)`)}` : sql``} from ${measured}`,
     { tenantOf },
   );
 }
 
 /** The rows of a page in the order of the index: text, keys and total of each. The reader may stop at any row. */
-export function compileRows(dialect: Dialect, read: Read): Statement<BoundedInput<Read>> {
+export function compileRows(
+  dialect: Dialect,
+  read: Read,
+  access?: SearchAccess,
+): Statement<BoundedInput<Read>> {
+  const search = access && searchParts(dialect, read, access);
   const parts = rowParts(dialect, "r", read.selection);
   const [text, keys = sql`null`] = rowTextsOf(read).map(({ of }) => of(dialect, read, parts));
   // Without its own limit, SQLite would flatten this query and the inner one into one, and build the JSON of rows before
   // sorting them.
   const statement = compile<BoundedInput<Read>>(
     dialect.builder,
-    sql`select ${text}, ${keys}, ${totalOf(dialect, read)} from ${pageColumns(dialect, read)} as r${parts.joins} limit -1`,
+    sql`${search?.prefix ?? sql``}select ${text}, ${keys}, ${totalOf(dialect, read)}${search ? sql`, ${search.outcome(undefined)}` : sql``} from ${pageColumns(dialect, read, search)}${parts.joins} limit -1`,
     { tenantOf },
   );
   return { ...statement, endsIfLarge: true };
@@ -70,7 +81,10 @@ export function pageOfRows(read: Read, rows: readonly ColumnValues[]): ListColum
   if (isTraversedDescending(read) !== read.sort.isDescending) whole.reverse();
   const joined = (column: number): string => whole.map((row) => row[column]).join(rowSeparator);
   const total = read.page.style === "page" ? ((rows[0]?.[2] ?? 0) as number) : null;
-  return [joined(0), needsKeys(read) ? joined(1) : null, whole.length, total, rows.length];
+  // The last columns are those of a search.
+  const [, , , isComplete, matches] = (rows[0] ?? []) as [unknown, unknown, unknown, number?, number?];
+  const outcome = [isComplete, matches] as const;
+  return [joined(0), needsKeys(read) ? joined(1) : null, whole.length, total, rows.length, ...outcome];
 }
 
 /** A row on PostgreSQL as JSON text, or null if the text is too large. */

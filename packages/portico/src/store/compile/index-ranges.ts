@@ -2,7 +2,7 @@
 // ranges merges them.
 
 import { sql } from "kysely";
-import { type Comparison, isComparison } from "../../query/condition.ts";
+import { type Comparison, type Condition, isComparison } from "../../query/condition.ts";
 import type { Position, Read } from "../../query/read.ts";
 import type { Dialect } from "../dialect.ts";
 import { parameter } from "../statement.ts";
@@ -16,13 +16,11 @@ export type IndexRange = readonly Expression[];
 /**
  * The ranges of the index in which the page lies, mostly one. Nulls have a range of their own, and so has each value of
  * a filter with several values. A numbered page has one range, because rows are counted across all values.
- *
- * @param common conditions that every range has as well
  */
-export function rangesOf(dialect: Dialect, read: Read, common: readonly Expression[]): IndexRange[] {
+export function rangesOf(dialect: Dialect, read: Read): IndexRange[] {
   const split = read.page.style === "page" ? undefined : splitCondition(read);
   const unsplit = read.conditions.filter((condition) => condition !== split);
-  const shared = [...common, ...conditionsOf(dialect, "r", read.conditions, { subset: unsplit })];
+  const shared = conditionsOf(dialect, "r", read.conditions, { subset: unsplit });
   const branches = split ? split.values.map((_, index) => [oneValue(dialect, read, split, index)]) : [[]];
   return branches.flatMap((branch) =>
     beyondPosition(dialect, read).map((beyond) => [...branch, ...shared, ...beyond]),
@@ -49,8 +47,14 @@ function oneValue(dialect: Dialect, read: Read, condition: Comparison, index: nu
   return sql`${column} = ${value}`;
 }
 
+/** The ranges of an index that serves these conditions of the page, and no others. */
+export function walkRanges(dialect: Dialect, read: Read, walked: readonly Condition[]): IndexRange[] {
+  const shared = conditionsOf(dialect, "r", read.conditions, { subset: walked });
+  return beyondPosition(dialect, read).map((beyond) => [...shared, ...beyond]);
+}
+
 /** The conditions of rows beyond the position of the page, one list for each range. */
-function beyondPosition(dialect: Dialect, read: Read): IndexRange[] {
+export function beyondPosition(dialect: Dialect, read: Read): IndexRange[] {
   const { sort, page } = read;
   if (page.style !== "cursor" || !page.position) return [[]];
   const isDescending = isTraversedDescending(read);

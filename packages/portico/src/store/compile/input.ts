@@ -12,6 +12,17 @@ export interface ReadInput<Plan> {
   /** Null for a tenant that does not exist: the statement returns no rows. */
   readonly tenantNo: number | null;
   readonly read: Plan;
+  /** The words of a search, by the way in which they are found. */
+  readonly search?: SearchTerms;
+}
+
+export interface SearchTerms {
+  /** Words that the search index finds. */
+  readonly indexed: readonly string[];
+  /** Words that are checked on each row. */
+  readonly checked: readonly string[];
+  /** How many matches are read and sorted at most; of more, the index of the sort is walked. */
+  readonly maxSorted: number;
 }
 
 export type Expression = RawBuilder<unknown>;

@@ -14,11 +14,14 @@ import { type IndexRange, isTraversedDescending, rangesOf } from "./index-ranges
 import { type Expression, isOfTenant, type ReadInput, tenantOf } from "./input.ts";
 import { mayBeLarge, mayScan } from "./may-scan.ts";
 import { type RowParts, rowParts } from "./row.ts";
+import { limitOf, rowLimit } from "./row-limit.ts";
+import { type SearchAccess, type SearchParts, searchParts } from "./search.ts";
 
 /**
  * The columns that a compiled list returns: the rows as text, the sort values of each row where the text does not
  * contain them, the number of rows, the total of a numbered page, and the number of rows that were found, which is larger
- * where the answer was cut at its bound.
+ * where the answer was cut at its bound. A search also returns whether the page is complete (0 or 1), and the number of
+ * matches where it is known.
  */
 export type ListColumns = readonly [
   text: string | null,
@@ -26,43 +29,53 @@ export type ListColumns = readonly [
   count: number,
   total: number | null,
   found?: number,
+  isComplete?: number,
+  matches?: number | null,
 ];
 
-/** A page of rows. Its columns are `ListColumns`. */
-export function compileList(dialect: Dialect, read: Read): Statement<ReadInput<Read>> {
+/**
+ * A page of rows. Its columns are `ListColumns`.
+ *
+ * @param access how the rows of a search are found; by default all matches are read
+ */
+export function compileList(dialect: Dialect, read: Read, access?: SearchAccess): Statement<ReadInput<Read>> {
   const texts = rowTextsOf(read);
   const isBackward = read.page.style === "cursor" && read.page.isBackward;
+  const search = access && searchParts(dialect, read, access);
   const ranges = pageRanges(dialect, read);
-  const isMerged = ranges.length > 1;
-  const order = isMerged || isBackward ? orderBy(dialect, "r", read.sort, read.sort.isDescending) : undefined;
-  // The JSON of rows of one range is built while they are read; that of several ranges only after the merge.
+  const isBuiltLast = ranges.length > 1 || read.words.length > 0;
+  const order =
+    isBuiltLast || isBackward ? orderBy(dialect, "r", read.sort, read.sort.isDescending) : undefined;
+  // The JSON of rows of one range is built while they are read; that of several ranges only after the merge, and that of a
+  // search only after the sort.
   const parts = rowParts(dialect, "r", read.selection);
   const columns = [
     ...texts.map(({ name, of }) => sql`${of(dialect, read, parts)} as ${sql.ref(name)}`),
     ...(order ? [sql.join(orderColumns(read))] : []),
   ];
-  const rows = isMerged
-    ? sql`${merged(dialect, read, ranges)} as r${parts.joins}`
+  const rows = isBuiltLast
+    ? sql`${pageColumns(dialect, read, search)}${parts.joins}`
     : sql`(${rangeRows(dialect, read, ranges[0]!, columns, parts.joins)}) as r`;
   const [text, keys] = texts.map(({ name, of }) => {
-    const one = isMerged ? of(dialect, read, parts) : sql.ref<string>(`r.${name}`);
+    const one = isBuiltLast ? of(dialect, read, parts) : sql.ref<string>(`r.${name}`);
     return dialect.concatenated(one, rowSeparator, order);
   });
   return compile(
     dialect.builder,
-    sql`select ${text}, ${keys ?? sql`null`}, count(*), ${totalOf(dialect, read)} from ${rows}`,
-    { mayScan: mayScan(read), tenantOf },
+    sql`${search?.prefix ?? sql``}select ${text}, ${keys ?? sql`null`}, count(*), ${totalOf(dialect, read)}${outcomeOf(search, sql`count(*)`)} from ${rows}`,
+    { mayScan: mayScan(read, access), tenantOf },
   );
+}
+
+/** The columns of `ListColumns` that only a search has. */
+function outcomeOf(search: SearchParts | undefined, found: Expression): Expression {
+  return search ? sql`, ${found}, ${search.outcome(found)}` : sql``;
 }
 
 /** The number of all rows of a list, for numbered pages; null for others. */
 export function totalOf(dialect: Dialect, read: Read): Expression {
   if (read.page.style !== "page") return sql`null`;
-  const matching = [
-    isOfTenant("r"),
-    ...searchOf(dialect, read),
-    ...conditionsOf(dialect, "r", read.conditions),
-  ];
+  const matching = [isOfTenant("r"), ...conditionsOf(dialect, "r", read.conditions)];
   return sql`(select count(*) from ${source(dialect, read)} where ${sql.join(matching, sql` and `)})`;
 }
 
@@ -102,12 +115,13 @@ function showsSort({ selection, sort }: Read): boolean {
   );
 }
 
-/** The columns of a page's rows, in the order in which the index is walked. */
-export function pageColumns(dialect: Dialect, read: Read): Expression {
+/** The `from` item `r` of a page's rows, in the order in which the index is walked. */
+export function pageColumns(dialect: Dialect, read: Read, search?: SearchParts): Expression {
+  if (search) return search.rows;
   const ranges = pageRanges(dialect, read);
-  if (ranges.length > 1) return merged(dialect, read, ranges);
+  if (ranges.length > 1) return sql`${merged(dialect, read, ranges)} as r`;
   const columns = columnsOf("r", read.selection, [read.sort.attribute]);
-  return sql`(${rangeRows(dialect, read, ranges[0]!, columns, sql``)})`;
+  return sql`(${rangeRows(dialect, read, ranges[0]!, columns, sql``)}) as r`;
 }
 
 /** The columns that rows are sorted by. */
@@ -116,7 +130,7 @@ export function orderColumns({ sort }: Read): Expression[] {
 }
 
 function pageRanges(dialect: Dialect, read: Read): IndexRange[] {
-  return rangesOf(dialect, read, searchOf(dialect, read));
+  return rangesOf(dialect, read);
 }
 
 /** The rows of several ranges, each limited, merged into one order. */
@@ -127,7 +141,7 @@ function merged(dialect: Dialect, read: Read, ranges: readonly IndexRange[]): Ex
     sql` union all `,
   );
   const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
-  return sql`(select * from (${all}) as r order by ${order} limit ${limit(dialect, read)})`;
+  return sql`(select * from (${all}) as r order by ${order} limit ${limitOf(dialect, read)})`;
 }
 
 function rangeRows(
@@ -143,39 +157,20 @@ function rangeRows(
       ? sql` offset ${parameter(({ read: { page } }: ReadInput<Read>) => (page.style === "page" ? (page.number - 1) * page.limit : 0), "rows before the page")}`
       : sql``;
   return sql`select ${sql.join(columns)} from ${source(dialect, read)}${joins} where ${sql.join([isOfTenant("r"), ...range], sql` and `)}
-    order by ${order} limit ${limit(dialect, read)}${offset}`;
-}
-
-function limit(dialect: Dialect, read: Read): Expression {
-  return dialect.limit(
-    rowLimit(read),
-    parameter(
-      (input: ReadInput<Read>) => rowLimit(input.read),
-      read.page.style === "cursor" ? "limit + 1" : "limit",
-    ),
-  );
-}
-
-/** The number of rows to read: with a cursor one more than the page, to see whether there are more. */
-function rowLimit({ page }: Read): number {
-  return page.style === "cursor" ? page.limit + 1 : page.limit;
+    order by ${order} limit ${limitOf(dialect, read)}${offset}`;
 }
 
 function source(dialect: Dialect, { resource, words }: Read): Expression {
-  return words.length > 0 ? dialect.searched(resource) : sql`${sql.table(resource.table)} as r`;
-}
-
-function searchOf(dialect: Dialect, { resource, words }: Read): Expression[] {
-  if (words.length === 0) return [];
+  if (words.length === 0) return sql`${sql.table(resource.table)} as r`;
   const text = parameter(
     ({ tenantNo, read }: ReadInput<Read>) => dialect.searchText(tenantNo, read.words),
     "words of q",
   );
-  return [dialect.matches(resource, text)];
+  return dialect.searched(resource, text);
 }
 
 /** The key of a list's compiled statement: reads of one resource with the same shape share a statement. */
-export function listShape(dialect: Dialect, read: Read): string {
+export function listShape(dialect: Dialect, read: Read, access?: SearchAccess): string {
   const { selection, sort, page, words } = read;
   const conditions = conditionShape(read.conditions);
   const limitText = dialect.name === "postgres" ? rowLimit(read) : "";
@@ -184,7 +179,13 @@ export function listShape(dialect: Dialect, read: Read): string {
       ? `${page.isBackward ? "<" : ">"}${positionShape(page.position?.value)}${page.includesPositions ? "*" : ""}`
       : page.style;
   const sortText = `${sort.isDescending ? "-" : ""}${sort.attribute.name}`;
-  return `${selection.key}|${conditions}|${words.length > 0 ? "q" : ""}|${sortText}|${pageText}|${limitText}${mayBeLarge(read) ? "large" : ""}`;
+  return `${selection.key}|${conditions}|${words.length > 0 ? searchShape(access) : ""}|${sortText}|${pageText}|${limitText}${mayBeLarge(read) ? "large" : ""}`;
+}
+
+function searchShape(access: SearchAccess | undefined): string {
+  if (!access) return "q";
+  const { kind, maxWalked, checkedWords, isQuick } = access;
+  return `q ${kind} ${maxWalked} ${checkedWords}${isQuick ? " quick" : ""}`;
 }
 
 function positionShape(value: Value | undefined): string {

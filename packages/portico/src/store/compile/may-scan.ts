@@ -2,6 +2,7 @@
 
 import type { Read, ReadOne, Selection } from "../../query/read.ts";
 import { isIndexed } from "./page-index.ts";
+import type { SearchAccess } from "./search.ts";
 
 /** Reads that may return more rows than this, nested rows included, run as slow reads. */
 const maxRows = 1_000;
@@ -25,16 +26,20 @@ export function getScanReason({ selection }: ReadOne): ScanReason | undefined {
   return selection.rows > maxRows ? "rows" : nestedScanReason(selection);
 }
 
-/** Whether the page is more than a walk along one index. Searches and numbered pages count rows. */
-export function mayScan(read: Read): boolean {
-  return scanReason(read) !== undefined;
+/**
+ * Whether the page is more than a walk along one index. Numbered pages count rows.
+ *
+ * @param access how the rows of a search are found
+ */
+export function mayScan(read: Read, access?: SearchAccess): boolean {
+  return scanReason(read, access) !== undefined;
 }
 
-export function scanReason(read: Read): ScanReason | undefined {
+export function scanReason(read: Read, access?: SearchAccess): ScanReason | undefined {
   const { words, page, selection } = read;
-  if (words.length > 0) return "search";
+  if (words.length > 0 && !access?.isQuick) return "search";
   if (page.style === "page") return "count";
-  if (!isIndexed(read)) return "no index";
+  if (words.length === 0 && !isIndexed(read)) return "no index";
   return mayBeLarge(read) ? "rows" : nestedScanReason(selection);
 }
 

@@ -29,6 +29,32 @@ export function isIndexed(read: Read): boolean {
   return resource.indexes.some((index) => hasOrder(index, compared, sort.attribute));
 }
 
+/**
+ * The conditions that an index in the order of the page serves, so that a walk along it reads no row that fails them;
+ * undefined if there is no such index. Where no index serves all conditions, it is that of the sort alone.
+ */
+export function walkedConditions(read: Read): readonly Condition[] | undefined {
+  const { resource, sort, conditions } = read;
+  const isOneRange = conditions.every(
+    (condition) => !isComparison(condition) || condition.operator !== "in" || condition.values.length === 1,
+  );
+  if (isOneRange && isIndexed(read)) return conditions;
+  const container = conditions.filter(
+    (condition) =>
+      isComparison(condition) &&
+      condition.attribute === resource.parent &&
+      condition.operator === "in" &&
+      condition.values.length === 1,
+  );
+  const compared = resource.parent ? [resource.parent] : [];
+  if (container.length < compared.length) return undefined;
+  if (!resource.indexes.some((index) => hasOrder(index, compared, sort.attribute))) return undefined;
+  const ranges = conditions.filter(
+    (condition) => isOfColumn(condition) && !isEquality(condition) && condition.attribute === sort.attribute,
+  );
+  return [...container, ...ranges];
+}
+
 /** Whether a condition on a referenced row is checked once for the page, because the reference is known. */
 function isCheckedOnce(condition: Condition, all: readonly Condition[]): boolean {
   return condition.operator === "is" && knownReference(all, condition.attribute) !== undefined;

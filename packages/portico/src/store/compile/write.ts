@@ -60,9 +60,7 @@ function insertion(dialect: Dialect, resource: ResourceModel): RawBuilder<unknow
   ];
   if (resource.search.length > 0) {
     names.push(searchColumn);
-    values.push(
-      parameter(({ tenantNo, values: row }: Stored<Insert>) => searchWords(resource, tenantNo, row)),
-    );
+    values.push(parameter(({ values: row }: Insert) => searchWords(resource, row)));
   }
   return sql`insert into ${sql.table(resource.table)} (${sql.join(names.map((name) => sql.ref(name)))})
     values (${sql.join(values)})`;
@@ -82,7 +80,7 @@ export function compileUpdate(
   );
   if (attributes.some((attribute) => resource.search.includes(attribute))) {
     assignments.push(
-      sql`${sql.ref(searchColumn)} = ${parameter(({ tenantNo, values }: Stored<Update>) => searchWords(resource, tenantNo, values))}`,
+      sql`${sql.ref(searchColumn)} = ${parameter(({ values }: Update) => searchWords(resource, values))}`,
     );
   }
   return compile(
@@ -131,9 +129,6 @@ function valueParameter(dialect: Dialect, attribute: Attribute) {
   );
 }
 
-function searchWords(resource: ResourceModel, tenantNo: number | null, values: RowValues): string {
-  return searchText(
-    tenantNo,
-    resource.search.map(({ name }) => values[name]),
-  );
+function searchWords({ search }: ResourceModel, values: RowValues): string {
+  return searchText(search.map(({ name }) => values[name]));
 }

@@ -31,5 +31,6 @@ export function isList(read: Read | ReadOne): read is Read {
   return "page" in read;
 }
 
-const emptyPage: ListColumns = [null, null, 0, 0, 0];
+/** An incomplete page, so that a search goes on with the statement that it would run next. */
+const emptyPage: ListColumns = [null, null, 0, 0, 0, 0, null];
 const emptyRow: ColumnValues = ["{}"];

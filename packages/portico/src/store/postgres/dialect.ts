@@ -3,8 +3,13 @@
 import { type RawBuilder, sql } from "kysely";
 import { isJson } from "../../declare/field.ts";
 import type { Dialect, JsonMember } from "../dialect.ts";
-import { taggedWord } from "../search/index-terms.ts";
+import { taggedText, taggedWord } from "../search/index-terms.ts";
 import { postgresBuilder } from "../statement.ts";
+
+/** The words of a row as the search index stores them. @param alias as of `taggedText` */
+export function searchVector(alias?: string): RawBuilder<unknown> {
+  return sql`array_to_tsvector(string_to_array(${taggedText(alias)}, ' '))`;
+}
 
 export const postgresDialect: Dialect = {
   name: "postgres",
@@ -46,9 +51,10 @@ export const postgresDialect: Dialect = {
     if (!isNullable) return sql`${column} ${sql.raw(isDescending ? "desc" : "asc")}`;
     return sql`${column} ${sql.raw(isDescending ? "desc nulls last" : "asc nulls first")}`;
   },
-  searched: (resource) => sql`${sql.table(resource.table)} as r`,
-  matches: (_resource, searchText) =>
-    sql`array_to_tsvector(string_to_array(r.search_words, ' ')) @@ ${searchText}::tsquery`,
+  // Without `offset 0`, the planner could choose another index and compute the words of each row. From a scalar subquery it
+  // does not learn the words, whose statistics cover all tenants.
+  searched: (resource, searchText) =>
+    sql`(select r.* from ${sql.table(resource.table)} as r where ${searchVector("r.")} @@ (select ${searchText}::tsquery) offset 0) as r`,
   searchText: (tenantNo, words) => words.map((word) => `'${taggedWord(tenantNo, word)}':*`).join(" & "),
   positionIn: (text, part) => sql`strpos(${text}, ${part})`,
   // For an unknown limit, a generic plan expects a tenth of the rows and prefers a sort to an index.

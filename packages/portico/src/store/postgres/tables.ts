@@ -4,11 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
 import { Problem } from "../../errors.ts";
 import type { Session } from "../database.ts";
-import { type Column, type ColumnType, type ForeignKey, searchColumn, type Table } from "../schema/ddl.ts";
+import type { Column, ColumnType, ForeignKey, Table } from "../schema/ddl.ts";
 import { columnDefinition, createIndex, defaultOf, foreignKeyDefinition } from "../schema/definition.ts";
 import { identifier, indexPrefix } from "../schema/index-names.ts";
 import { TableDescription, type TableDialect } from "../schema/tables.ts";
-import { postgresDialect } from "./dialect.ts";
+import { postgresDialect, searchVector } from "./dialect.ts";
 import { codeOf } from "./failures.ts";
 
 /** How long a change of a table waits for a lock: requests for the table queue behind it. */
@@ -170,9 +170,8 @@ export const postgresTables: TableDialect = {
   },
 
   createSearch(table) {
-    const words = sql`array_to_tsvector(string_to_array(${sql.ref(searchColumn)}, ' '))`;
     return [
-      sql`create index concurrently ${sql.ref(table.search!.index)} on ${sql.table(table.name)} using gin (${words})`,
+      sql`create index concurrently ${sql.ref(table.search!.index)} on ${sql.table(table.name)} using gin ((${searchVector()}))`,
     ];
   },
 

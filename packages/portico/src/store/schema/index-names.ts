@@ -18,13 +18,19 @@ export function identifier(name: string): string {
   return `${name.slice(0, maxIdentifierLength - hashLength - 1)}_${shortHash(name)}`;
 }
 
-/** Its name contains a hash of its columns, so that it is recreated when the declaration changes them. */
+/** The version of `search/index-terms.ts` and of the structure of search indexes. */
+const searchFormat = "2";
+
+/**
+ * Its name contains a hash of its format and columns. When either changes, a migration computes the search words of all
+ * rows and creates the index again. So does the change of layout, which copies no search words.
+ */
 export function searchIndexName(table: string, columns: readonly string[]): string {
   const ending = (hashed: string): string => `_search_${shortHash(hashed)}`;
-  const name = `${indexPrefix}${table}${ending(columns.join())}`;
+  const name = `${indexPrefix}${table}${ending([searchFormat, ...columns].join())}`;
   if (name.length <= maxIdentifierLength) return name;
   // `postgres/tables.ts` tells search indexes from others by the ending.
-  const end = ending([table, ...columns].join());
+  const end = ending([searchFormat, table, ...columns].join());
   return `${indexPrefix}${table.slice(0, maxIdentifierLength - indexPrefix.length - end.length)}${end}`;
 }
 

@@ -46,7 +46,7 @@ export async function backfillSearch(
       for (const [tenantNo, id, ...values] of rows) {
         // The columns of the key have these types.
         last = { tenantNo: tenantNo as number, id: id as string };
-        await session.query(write, { ...last, words: searchText(last.tenantNo, values) });
+        await session.query(write, { ...last, words: searchText(values) });
       }
     });
   }

@@ -42,11 +42,9 @@ export const sqliteDialect: Dialect = {
   // SQLite sorts nulls as the smallest values.
   order: (column, isDescending) => sql`${column} ${sql.raw(isDescending ? "desc" : "asc")}`,
   // The cross join makes SQLite start with the search index; it would otherwise walk all rows and look up each in the index.
-  searched: (resource) =>
-    sql`${sql.table(searchTable(resource.table))} cross join ${sql.table(resource.table)} as r`,
-  matches: (resource, searchText) => {
+  searched: (resource, searchText) => {
     const index = sql.table(searchTable(resource.table));
-    return sql`${index} match ${searchText} and r.row_no = ${index}.rowid`;
+    return sql`${index} cross join ${sql.table(resource.table)} as r on ${index} match ${searchText} and r.row_no = ${index}.rowid`;
   },
   searchText: (tenantNo, words) => words.map((word) => `"${taggedWord(tenantNo, word)}"*`).join(" AND "),
   positionIn: (text, part) => sql`instr(${text}, ${part})`,

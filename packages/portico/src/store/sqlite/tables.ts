@@ -14,7 +14,8 @@ import {
 import { columnDefinition, createIndex, defaultOf, foreignKeyDefinition } from "../schema/definition.ts";
 import { indexesOn, withoutColumns } from "../schema/drop.ts";
 import { indexPrefix } from "../schema/index-names.ts";
-import { type ExistingTable, TableDescription, type TableDialect } from "../schema/tables.ts";
+import { type ExistingTable, TableDescription, TableDescription, type TableDialect, type TableDialect } from "../schema/tables.ts";
+import { taggedText } from "../search/index-terms.ts";
 import { isBusy } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
 
@@ -149,10 +150,10 @@ export const sqliteTables: TableDialect = {
     const trigger = (event: string): RawBuilder<unknown> => sql.ref(`${table.search!.index}_${event}`);
     return [
       sql`create virtual table ${index} using fts5(words, content='', contentless_delete=1, detail=none, tokenize="ascii")`,
-      sql`insert into ${index} (rowid, words) select row_no, ${words} from ${source}`,
+      sql`insert into ${index} (rowid, words) select row_no, ${taggedText()} from ${source}`,
       sql`create trigger ${trigger("delete")} after delete on ${source} begin delete from ${index} where rowid = old.row_no; end`,
-      sql`create trigger ${trigger("update")} after update of ${words} on ${source} begin update ${index} set words = new.${words} where rowid = new.row_no; end`,
-      sql`create trigger ${sql.ref(table.search!.index)} after insert on ${source} begin insert into ${index} (rowid, words) values (new.row_no, new.${words}); end`,
+      sql`create trigger ${trigger("update")} after update of ${words} on ${source} begin update ${index} set words = ${taggedText("new.")} where rowid = new.row_no; end`,
+      sql`create trigger ${sql.ref(table.search!.index)} after insert on ${source} begin insert into ${index} (rowid, words) values (new.row_no, ${taggedText("new.")}); end`,
     ];
   },
 

@@ -1,0 +1,274 @@
+// Every way to find the rows of a search returns the page that a plain model returns, or reports that it is incomplete.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { app } from "../../src/declare/app.ts";
+import { choice, integer, text } from "../../src/declare/field.ts";
+import { resource } from "../../src/declare/resource.ts";
+import { newId } from "../../src/lib/id.ts";
+import { buildModel } from "../../src/model/build-model.ts";
+import type { Condition } from "../../src/query/condition.ts";
+import type { StoredPage } from "../../src/query/page.ts";
+import type { Read } from "../../src/query/read.ts";
+import { searchWords } from "../../src/query/search-terms.ts";
+import { wholeRow } from "../../src/query/selection.ts";
+import { boundedList, readBounded } from "../../src/store/bounded-read.ts";
+import type { SearchTerms } from "../../src/store/compile/input.ts";
+import type { ListColumns } from "../../src/store/compile/list.ts";
+import { walkedConditions } from "../../src/store/compile/page-index.ts";
+import { rowLimit } from "../../src/store/compile/row-limit.ts";
+import type { SearchAccess } from "../../src/store/compile/search.ts";
+import { openStore } from "../../src/store/open.ts";
+import { isWholePage, pageOf } from "../../src/store/page.ts";
+import { tablesOf } from "../../src/store/schema/ddl.ts";
+import { migrate } from "../../src/store/schema/migrate.ts";
+import type { Store } from "../../src/store/store.ts";
+import { randomRuns } from "../support/random-runs.ts";
+import { makeWorkspace, onEachDatabase } from "../support/server.ts";
+import { insertTenant } from "../support/tenants.ts";
+
+const notes = resource("note", {
+  fields: {
+    title: text({ max: 100 }),
+    body: text({ max: 1_000 }),
+    status: choice(["draft", "published", "archived"]),
+    rank: integer({ optional: true }),
+  },
+  search: ["title", "body"],
+  filter: ["status", "title"],
+  sort: ["createdAt", "title", "rank"],
+});
+const model = buildModel(app({ name: "Notes", resources: [notes] }), []);
+const note = model.resource.get("note")!;
+const attribute = (name: string) => note.attribute.get(name)!;
+
+interface Note {
+  readonly id: string;
+  readonly title: string;
+  readonly body: string;
+  readonly status: string;
+  readonly rank: number | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+const tenants = [newId("tenant"), newId("tenant"), newId("tenant")];
+const rowsOfTenant = 150;
+
+/** A number below `bound` that looks random. */
+function drawn(bound: number, row: number, salt: number): number {
+  return Math.abs(Math.imul(row * 31 + salt * 1009 + 7, 2654435761) >> 8) % bound;
+}
+
+/** Words of different frequency; `half` and `other` are never in one row, and neither are `medium` and `middling`. */
+function bodyOf(row: number): string {
+  const words = [row % 2 === 0 ? "half" : "other halfway"];
+  if (row % 10 === 0) words.push("medium");
+  if (row % 10 === 1) words.push("middling");
+  if (row % 50 === 3) words.push("rare");
+  if (row % 3 === 0) words.push("Crème, 東京");
+  return `${words.join(" ")} w${drawn(40, row, 1)} w${drawn(40, row, 2)}`;
+}
+
+function notesOf(tenant: number): Note[] {
+  return Array.from({ length: rowsOfTenant }, (_, row) => {
+    // Rows are not inserted in the order of creation, and several are created at once.
+    const createdAt = new Date(Date.UTC(2026, 0, 1) + drawn(60, row, 3 + tenant) * 1000).toISOString();
+    return {
+      id: newId("note"),
+      title: `title${drawn(12, row, 4)}`,
+      body: bodyOf(row + tenant),
+      status: ["draft", "published", "archived"][drawn(3, row, 5)]!,
+      rank: drawn(4, row, 6) === 0 ? null : drawn(5, row, 7),
+      createdAt,
+      updatedAt: createdAt,
+    };
+  });
+}
+
+interface Case {
+  readonly tenant: number;
+  readonly words: readonly string[];
+  readonly conditions: readonly Condition[];
+  readonly sort: "createdAt" | "title" | "rank";
+  readonly isDescending: boolean;
+  readonly style: "cursor" | "first";
+  readonly limit: number;
+  readonly from: number | undefined;
+  readonly isBackward: boolean;
+}
+
+const word = fc.oneof(
+  fc.constantFrom("half", "halfw", "other", "medium", "middling", "rare", "none", "creme", "東", "w", "w1"),
+  fc.constantFrom("title1", "t", "m", "h", "o"),
+);
+
+const condition = fc.constantFrom<readonly Condition[]>(
+  [],
+  [],
+  [{ attribute: attribute("status"), operator: "in", values: ["draft"] }],
+  [{ attribute: attribute("status"), operator: "in", values: ["draft", "archived"] }],
+  [{ attribute: attribute("title"), operator: "in", values: ["title1"] }],
+  [{ attribute: attribute("rank"), operator: "gte", values: [2] }],
+  [{ attribute: attribute("title"), operator: "startsWith", values: ["title1"] }],
+  [
+    { attribute: attribute("status"), operator: "in", values: ["published"] },
+    { attribute: attribute("rank"), operator: "in", values: [null] },
+  ],
+);
+
+const cases: fc.Arbitrary<Case> = fc.record({
+  tenant: fc.nat(tenants.length - 1),
+  words: fc.uniqueArray(word, { minLength: 1, maxLength: 3 }),
+  conditions: condition,
+  sort: fc.constantFrom("createdAt", "title", "rank"),
+  isDescending: fc.boolean(),
+  style: fc.constantFrom("cursor", "cursor", "first"),
+  limit: fc.integer({ min: 1, max: 7 }),
+  from: fc.option(fc.nat(rowsOfTenant - 1), { nil: undefined }),
+  isBackward: fc.boolean(),
+});
+
+function readOf(rows: readonly Note[], { words, conditions, sort, isDescending, ...page }: Case): Read {
+  const { style, limit, isBackward, from } = page;
+  const row = from === undefined ? undefined : rows[from]!;
+  const position = row && { value: row[sort], id: row.id };
+  return {
+    resource: note,
+    selection: wholeRow(note),
+    conditions,
+    words,
+    sort: { attribute: attribute(sort), isDescending },
+    page: style === "first" ? { style, limit } : { style, limit, position, isBackward },
+  };
+}
+
+type Key = readonly [value: string | number | null, id: string];
+
+function compare([one, oneId]: Key, [other, otherId]: Key): number {
+  if (one === other) return oneId < otherId ? -1 : Number(oneId > otherId);
+  if (one === null || other === null) return one === null ? -1 : 1;
+  return one < other ? -1 : 1;
+}
+
+/** The ids of the page, and whether there are more rows. */
+function expected(rows: readonly Note[], read: Read): { ids: string[]; hasMore: boolean } {
+  const { sort, page, words, conditions } = read;
+  const key = (row: Note): Key => [row[sort.attribute.name as Case["sort"]], row.id];
+  const isBackward = page.style === "cursor" && page.isBackward;
+  const direction = sort.isDescending === isBackward ? 1 : -1;
+  const position = page.style === "cursor" ? page.position : undefined;
+  const start: Key | undefined = position && [position.value as Key[0], position.id];
+  const found = rows
+    .filter((row) => {
+      const contained = searchWords(`${row.title} ${row.body}`);
+      return words.every((each) => contained.some((one) => one.startsWith(each)));
+    })
+    .filter((row) => conditions.every((each) => meets(row, each)))
+    .filter((row) => !start || compare(key(row), start) * direction > 0)
+    .sort((one, other) => compare(key(one), key(other)) * direction);
+  const ids = found.slice(0, page.limit).map(({ id }) => id);
+  if (isBackward) ids.reverse();
+  return { ids, hasMore: page.style === "cursor" && found.length > page.limit };
+}
+
+function meets(row: Note, each: Condition): boolean {
+  if (!("values" in each)) throw new Error("the test has comparisons only");
+  const value = row[each.attribute.name as keyof Note];
+  if (each.operator === "in") return each.values.includes(value);
+  if (each.operator === "gte") return value !== null && Number(value) >= Number(each.values[0]);
+  return String(value).startsWith(each.values[0] as string);
+}
+
+function shown(page: StoredPage): { ids: string[]; hasMore: boolean } {
+  const rows = JSON.parse(page.rows) as { id: string }[];
+  return { ids: rows.map(({ id }) => id), hasMore: page.hasMore };
+}
+
+/** All ways to run a search, and whether each must return a complete page. */
+function ways(read: Read): { access: SearchAccess; terms: SearchTerms; isComplete: boolean }[] {
+  const { words } = read;
+  const [first, ...rest] = words;
+  const canWalk = walkedConditions(read) !== undefined;
+  const walks = (canWalk ? [1, 20, rowsOfTenant + 1] : []).map((maxWalked) => ({
+    access: { kind: "walk", maxWalked, checkedWords: words.length, isQuick: true } as const,
+    terms: { indexed: [], checked: words, maxSorted: 0 },
+    isComplete: maxWalked > rowsOfTenant,
+  }));
+  const matches = [0, 5, 1_000_000].flatMap((maxSorted) =>
+    [true, false].map((isQuick) => ({
+      access: { kind: "matches", maxWalked: 0, checkedWords: isQuick ? 0 : rest.length, isQuick } as const,
+      terms: { indexed: isQuick ? words : [first!], checked: isQuick ? [] : rest, maxSorted },
+      isComplete: maxSorted > rowsOfTenant,
+    })),
+  );
+  return [...walks, ...matches];
+}
+
+async function pageBy(store: Store, tenantId: string, read: Read, way: ReturnType<typeof ways>[number]) {
+  const statements = boundedList(store.dialect, read, way.access);
+  const tenantNo = await store.tenants.findNumber(store.database, tenantId);
+  const input = { tenantId, tenantNo, read, search: way.terms };
+  const pages: { page: StoredPage; isComplete: boolean }[] = [];
+  const whole = (rows: readonly unknown[]): boolean => isWholePage(read, rows[0] as unknown as ListColumns);
+  const toPage = (columns: ListColumns): void => {
+    const [, , count, , found = count, isWhole] = columns;
+    pages.push({ page: pageOf(read, columns), isComplete: isWhole === 1 || found >= rowLimit(read) });
+  };
+  const rows = await readBounded(statements, input, store.database, whole);
+  toPage(rows[0] as unknown as ListColumns);
+  // The statement for large answers has the same rows.
+  const large = await store.database.query(statements.large, { ...input, maxBytes: 10_000_000 });
+  const [columns] = statements.collect(read, large);
+  toPage(columns as unknown as ListColumns);
+  return pages;
+}
+
+onEachDatabase("searches", (database) => {
+  test("every way returns the rows of a plain model", async () => {
+    const workspace = await makeWorkspace(database);
+    const store = await openStore(workspace.databaseUrl);
+    try {
+      await migrate(store, tablesOf(model, []));
+      for (const tenant of tenants) await insertTenant(store, tenant);
+      const rows = tenants.map((_, tenant) => notesOf(tenant));
+      await store.transaction(async (session) => {
+        for (let row = 0; row < rowsOfTenant; row += 1)
+          for (const [tenant, tenantId] of tenants.entries()) {
+            const values = { ...rows[tenant]![row]! };
+            await store.insert(session, { resource: note, tenantId, values });
+          }
+      });
+      let complete = 0;
+      let incomplete = 0;
+      await fc.assert(
+        fc.asyncProperty(cases, async (each) => {
+          const own = rows[each.tenant]!;
+          const read = readOf(own, each);
+          const tenantId = tenants[each.tenant]!;
+          const model = expected(own, read);
+          assert.deepEqual(shown(await store.list(tenantId, read)), model);
+          for (const way of ways(read)) {
+            for (const { page, isComplete } of await pageBy(store, tenantId, read, way)) {
+              const description = JSON.stringify(way);
+              if (isComplete) assert.deepEqual(shown(page), model, description);
+              // The statement that returns row after row has no outcome if there is no row.
+              else if (page.count > 0) assert.equal(way.isComplete, false, description);
+              if (isComplete) complete += 1;
+              else incomplete += 1;
+            }
+          }
+        }),
+        { numRuns: randomRuns(400, 80) },
+      );
+      assert.ok(
+        complete > 100 && incomplete > 100,
+        `${complete} complete and ${incomplete} incomplete pages`,
+      );
+    } finally {
+      await store.database.close();
+      await workspace.remove();
+    }
+  });
+});
