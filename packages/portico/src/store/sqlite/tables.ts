@@ -14,7 +14,6 @@ import {
 import { columnDefinition, createIndex, defaultOf, foreignKeyDefinition } from "../schema/definition.ts";
 import { indexesOn, withoutColumns } from "../schema/drop.ts";
 import { indexPrefix } from "../schema/index-names.ts";
-import { type ExistingTable, TableDescription, TableDescription, type TableDialect, type TableDialect } from "../schema/tables.ts";
 import { taggedText } from "../search/index-terms.ts";
 import { isBusy } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
