@@ -14,6 +14,7 @@ import {
 import { columnDefinition, createIndex, defaultOf, foreignKeyDefinition } from "../schema/definition.ts";
 import { indexesOn, withoutColumns } from "../schema/drop.ts";
 import { indexPrefix } from "../schema/index-names.ts";
+import { type ExistingTable, TableDescription, type TableDialect } from "../schema/tables.ts";
 import { taggedText } from "../search/index-terms.ts";
 import { isBusy } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
