@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import { newId } from "../lib/id.ts";
 import type { ResourceModel } from "../model/model.ts";
 import type { RecordedInsert, RowValues } from "../query/write.ts";
+import type { CommitSignal } from "../store/commit-signal.ts";
 import type { EventInsertion, Stored } from "../store/compile/write.ts";
 import type { Session, Statement } from "../store/database.ts";
 import { defineQuery, type ParametersOf, type Query } from "../store/own-tables/query.ts";
@@ -130,12 +131,14 @@ function valuesOf({ tenantId, rowId, credentialId, at }: ParametersOf<Event>) {
 
 /** Writes events with the statement that fits the store's database. */
 export class EventRecorder {
+  readonly #commits: CommitSignal;
   readonly #insert: Query<unknown, Event>;
   readonly #insertWithParents: Query<unknown, Event>;
   /** Undefined on SQLite, which has no round trips to save. */
   readonly #insertMany: Statement<EventsOfRows> | undefined;
 
   constructor(store: Store) {
+    this.#commits = store.commits;
     this.#insert = insertEvent(store);
     this.#insertWithParents = insertEventWithParents(store);
     this.#insertMany = store.database.isRemote
@@ -145,12 +148,14 @@ export class EventRecorder {
 
   /** Records an event in the transaction of `session`. */
   record(session: Session, event: Event): Promise<void> {
+    this.#commits.recorded();
     return (event.deletedParents ? this.#insertWithParents : this.#insert).run(session, event);
   }
 
   /** Records the events of several rows, in the order of the rows. */
   async recordMany(session: Session, events: EventsOfRows): Promise<void> {
     if (this.#insertMany) {
+      this.#commits.recorded();
       // The tenant is known, because its rows were deleted.
       await session.query(this.#insertMany, events);
       return;

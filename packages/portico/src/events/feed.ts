@@ -15,35 +15,33 @@ import {
   selectRange,
   storedEventOf,
 } from "./event-queries.ts";
-import { horizonOf, nextTransactionOf, ownerOf } from "./horizon.ts";
+import { horizonOf, nextTransactionOf } from "./horizon.ts";
+import { HorizonWait, type WaitOptions } from "./horizon-wait.ts";
 import { Position } from "./position.ts";
 import { type EventTopic, PurgedEvents } from "./purged-events.ts";
 import type { EventRange, RecordedEvent } from "./recorded-event.ts";
+import { EventSignals } from "./signals.ts";
 import type { StoredNames } from "./stored-names.ts";
 
 /** Handles events in their order. The feed polls again when all listeners are done. */
 export type Listener = (events: readonly RecordedEvent[]) => Promise<void>;
 
-const pollIntervalMs = 25;
-/** Polling interval while visible events wait for earlier transactions. It grows with the wait. */
-const waitingPollIntervalMs = { min: 5, max: 100 };
+/** The minimum interval between the starts of two polls, however many commits there are. */
+const minIntervalMs = 15;
 const retryIntervalMs = 500;
 
-export interface FeedOptions {
-  /** How long events wait before transactions of other databases are looked up, which costs two statements a poll. */
-  readonly foreignLookupMs: number;
-  /** How long events wait for a transaction before that is reported. */
-  readonly longWaitMs: number;
+export interface FeedOptions extends WaitOptions {
+  /** Polling interval while other processes are not heard of, and while they are: by their notifications. */
+  readonly pollMs: number;
+  readonly notifiedPollMs: number;
 }
 
-const standardOptions: FeedOptions = { foreignLookupMs: 1_000, longWaitMs: 10_000 };
-
-/** The visible events from one on wait for an earlier transaction. */
-interface Wait {
-  readonly first: string;
-  readonly since: number;
-  isReported: boolean;
-}
+const standardOptions: FeedOptions = {
+  pollMs: 25,
+  notifiedPollMs: 250,
+  foreignLookupMs: 1_000,
+  longWaitMs: 10_000,
+};
 
 export class EventFeed {
   readonly #store: Store;
@@ -54,25 +52,36 @@ export class EventFeed {
   readonly #listeners = new Set<Listener>();
   /** Events up to this one have been passed to the listeners; undefined while there are no listeners. */
   #position: Position | undefined;
-  #wait: Wait | undefined;
+  readonly #wait: HorizonWait;
+  readonly #signals: EventSignals;
   #timer: NodeJS.Timeout | undefined;
   #isPolling = false;
+  #polledAt = Number.NEGATIVE_INFINITY;
+  /** Whether events may have been committed after the current poll has read. */
+  #isWoken = false;
 
-  constructor(store: Store, report: Report, names: StoredNames, options: FeedOptions = standardOptions) {
+  constructor(store: Store, report: Report, names: StoredNames, options: Partial<FeedOptions> = {}) {
     this.#store = store;
     this.#names = names;
     this.#report = report;
-    this.#options = options;
+    this.#options = { ...standardOptions, ...options };
     this.#purged = new PurgedEvents(store);
+    this.#wait = new HorizonWait(store, report, this.#options);
+    this.#signals = new EventSignals(store, () => this.#wake());
+    store.commits.listen(() => {
+      this.#signals.announce();
+      this.#wake();
+    });
   }
 
   /** Calls `listener` with every event from now on. @returns a function that removes the listener */
   async listen(listener: Listener): Promise<() => void> {
     this.#position ??= await this.#startPosition();
     this.#listeners.add(listener);
-    this.#schedulePoll(pollIntervalMs);
+    this.#schedulePoll(0);
     return () => {
       this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) this.#pollNow();
     };
   }
 
@@ -130,11 +139,26 @@ export class EventFeed {
     return new Position(0, newest?.sequence ?? 0);
   }
 
+  /** Polls as soon as the interval between polls allows. */
+  #wake(): void {
+    if (this.#listeners.size === 0 || this.#isWoken) return;
+    this.#isWoken = true;
+    this.#pollNow();
+  }
+
+  #pollNow(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#schedulePoll(0);
+  }
+
   #schedulePoll(delayMs: number): void {
     if (this.#isPolling || this.#timer) return;
+    const nextMs = this.#polledAt + minIntervalMs - performance.now();
+    const dueMs = Math.max(this.#isWoken ? 0 : delayMs, nextMs);
     this.#timer = setTimeout(() => {
       this.#poll().catch((err: unknown) => this.#reportUnreadable(err));
-    }, delayMs);
+    }, dueMs);
   }
 
   async #poll(): Promise<void> {
@@ -143,15 +167,20 @@ export class EventFeed {
     if (!position || this.#listeners.size === 0) {
       // The next listener starts with the events recorded then.
       this.#position = undefined;
+      this.#signals.stopListening();
       return;
     }
     this.#isPolling = true;
-    let delayMs = pollIntervalMs;
+    this.#isWoken = false;
+    this.#polledAt = performance.now();
+    this.#signals.ensureListening();
+    let delayMs: number;
     try {
       delayMs = await this.#deliver(position);
     } catch (error) {
       this.#reportUnreadable(error);
       delayMs = retryIntervalMs;
+      this.#isWoken = false;
     }
     this.#isPolling = false;
     this.#schedulePoll(delayMs);
@@ -163,7 +192,7 @@ export class EventFeed {
 
   /** Reads new events and passes them to the listeners. @returns the delay until the next poll */
   async #deliver(position: Position): Promise<number> {
-    const horizon = await this.#horizon();
+    const horizon = await this.#wait.horizon();
     const rows = await selectNew(this.#store).all(this.#store.database, {
       ...afterPosition(position),
       horizon,
@@ -174,41 +203,18 @@ export class EventFeed {
       this.#position = events.at(-1)!.position;
       await Promise.all([...this.#listeners].map((listener) => listener(events)));
     }
-    if (complete.length === maxBatchSize) return 0;
+    if (complete.length === maxBatchSize) {
+      this.#polledAt = Number.NEGATIVE_INFINITY;
+      return 0;
+    }
     return this.#delayBefore(rows[complete.length]);
   }
 
-  /** Transactions before this one have ended; 0 where that is not known yet. */
-  async #horizon(): Promise<number> {
-    const { foreignLookupMs, longWaitMs } = this.#options;
-    const wait = this.#wait;
-    if (!wait || waitedMs(wait) < foreignLookupMs) return 0;
-    const horizon = await horizonOf(this.#store);
-    if (waitedMs(wait) >= longWaitMs && !wait.isReported) {
-      wait.isReported = true;
-      const seconds = Math.round(waitedMs(wait) / 1000);
-      const owner = await ownerOf(this.#store, horizon);
-      const details = { seconds, transaction: horizon, ...owner };
-      this.#report("events wait for a transaction that has not ended", details);
-    }
-    return horizon;
+  /** @param incomplete the first event that waits for an earlier transaction; undefined if none does */
+  #delayBefore(incomplete: Parameters<typeof positionOf>[0] | undefined): number {
+    this.#wait.update(incomplete && positionOf(incomplete).toString());
+    if (incomplete) return this.#wait.pollDelayMs;
+    const { pollMs, notifiedPollMs } = this.#options;
+    return this.#signals.isEstablished ? notifiedPollMs : pollMs;
   }
-
-  /** @param incomplete the first event that waits; undefined if none does */
-  #delayBefore(
-    incomplete: { readonly transactionId: number; readonly sequence: number } | undefined,
-  ): number {
-    if (!incomplete) {
-      this.#wait = undefined;
-      return pollIntervalMs;
-    }
-    const first = positionOf(incomplete).toString();
-    if (this.#wait?.first !== first) this.#wait = { first, since: performance.now(), isReported: false };
-    const { min, max } = waitingPollIntervalMs;
-    return Math.min(Math.max(waitedMs(this.#wait) / 10, min), max);
-  }
-}
-
-function waitedMs({ since }: Wait): number {
-  return performance.now() - since;
 }

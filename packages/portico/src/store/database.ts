@@ -50,6 +50,11 @@ export interface Database extends Session {
    */
   transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
   /**
+   * Receives notifications of a channel, which processes send each other through the database. Absent if the database
+   * has none.
+   */
+  listen?(channel: string, listener: NotificationListener): Promise<EndListening>;
+  /**
    * Starts to watch whether the database can be used. An outage is reported once; requests are refused until it is over.
    *
    * @param countRefused called for each slow read that is refused because too many are waiting, or that times out
@@ -61,6 +66,14 @@ export interface Database extends Session {
   maintain<T>(work: (session: Maintenance) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
+
+export interface NotificationListener {
+  onNotification(payload: string): void;
+  /** Called when no more notifications will arrive: the connection is lost or closed. */
+  onEnd(): void;
+}
+
+export type EndListening = () => void;
 
 /** A session without time limits. */
 export interface Maintenance extends Session {

@@ -16,6 +16,7 @@ import {
   type RunRead,
   readBounded,
 } from "./bounded-read.ts";
+import { CommitSignal } from "./commit-signal.ts";
 import { rowsWithin } from "./compile/declared-size.ts";
 import { compileFilterIds, compileFilterReferred, compileGet, type RowsById } from "./compile/get.ts";
 import type { ReadInput } from "./compile/input.ts";
@@ -68,6 +69,7 @@ export class Store {
   readonly dialect: Dialect;
   readonly database: Database;
   readonly tenants: Tenants;
+  readonly commits = new CommitSignal();
   readonly #runRead: RunRead;
   readonly #search: BoundedSearch;
   readonly #lists = new Shapes<BoundedRead<Read>>();
@@ -234,8 +236,10 @@ export class Store {
   }
 
   /** Runs `work` in a transaction. When its result is returned, the transaction is on disk. */
-  transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
-    return this.database.transaction(work);
+  async transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
+    const result = await this.database.transaction(work);
+    this.commits.committed();
+    return result;
   }
 
   /** Inserts a row and returns its JSON text. */
@@ -258,7 +262,9 @@ export class Store {
           compileRecordedInsert(this.dialect, resource, eventInsertion),
         )
       : this.#inserts.get(resource, "", () => compileInsert(this.dialect, resource));
+    if (eventInsertion) this.commits.recorded();
     const [row] = await this.database.execute(statement, await this.#stored(this.database, insert));
+    this.commits.committed();
     return row![0] as string;
   }
 

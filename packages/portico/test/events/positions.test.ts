@@ -58,7 +58,7 @@ describe("positions of events (PostgreSQL)", { skip: !process.env.PORTICO_TEST_P
     readonly #feed: EventFeed;
     #stop = (): void => {};
 
-    constructor(store: Store, options?: FeedOptions) {
+    constructor(store: Store, options?: Partial<FeedOptions>) {
       const report = (message: string, details?: object): void =>
         void this.reports.push([message, details ?? {}]);
       this.#feed = new EventFeed(store, report, new StoredNames([]), options);

@@ -3,7 +3,7 @@
 
 import { connect, type Socket } from "node:net";
 import postgres from "postgres";
-import type { ColumnValues } from "../database.ts";
+import type { ColumnValues, NotificationListener } from "../database.ts";
 
 /** Time limit, in seconds, for opening a connection. */
 const connectTimeoutSeconds = 5;
@@ -30,12 +30,17 @@ export class Connection {
   readonly #openedAt = performance.now();
   #socket: Socket | undefined;
   #loss: Error | undefined;
+  readonly #listener: NotificationListener | undefined;
   /** When it last answered, or the first pending statement was sent. */
   #activeAt = performance.now();
   #answeredAt = Number.NEGATIVE_INFINITY;
 
-  /** @param settings server parameters for this connection */
-  constructor(url: string, settings: Settings = {}) {
+  /**
+   * @param settings server parameters for this connection
+   * @param listener receives the notifications of the channels that it listens to
+   */
+  constructor(url: string, settings: Settings = {}, listener?: NotificationListener) {
+    this.#listener = listener;
     this.#sql = postgres(url, {
       max: 1,
       connect_timeout: connectTimeoutSeconds,
@@ -46,6 +51,8 @@ export class Connection {
       onclose: () => this.#lose(closed()),
       // Missing from the types of the driver: a function that returns the socket to use.
       ...{ socket: (address: Address) => this.#connect(address) },
+      // Missing as well: a function that receives notifications.
+      ...(listener && { onnotify: (_channel: string, payload: string) => listener.onNotification(payload) }),
       connection: {
         application_name: "portico",
         TimeZone: "UTC",
@@ -159,6 +166,7 @@ export class Connection {
   #lose(error: Error): void {
     if (this.#loss) return;
     this.#loss = error;
+    this.#listener?.onEnd();
     for (const reject of this.#rejections) reject(error);
     this.#rejections.clear();
     this.#socket?.destroy();

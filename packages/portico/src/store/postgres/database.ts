@@ -7,7 +7,9 @@ import type { Report } from "../../lib/report.ts";
 import type {
   ColumnValues,
   Database,
+  EndListening,
   Maintenance,
+  NotificationListener,
   Statement,
   StoreOptions,
   Transaction,
@@ -69,6 +71,8 @@ export class PostgresDatabase implements Database {
   readonly #slow: Pool;
   readonly #queue: SlowReadQueue;
   readonly #prepared = new Set<string>();
+  readonly #listening = new Set<Connection>();
+  #isClosed = false;
   #availability: Availability | undefined;
   #countRefused: CountRefused = () => {};
   #turn = 0;
@@ -104,6 +108,7 @@ export class PostgresDatabase implements Database {
         this.#writers.destroy(refusal);
         this.#transactions.destroy(refusal);
         this.#slow.destroy(refusal);
+        for (const connection of this.#listening) connection.destroy(refusal);
       },
       report,
     });
@@ -182,6 +187,19 @@ export class PostgresDatabase implements Database {
     }
   }
 
+  async listen(channel: string, listener: NotificationListener): Promise<EndListening> {
+    this.#availability?.require();
+    const onEnd = (): void => {
+      this.#listening.delete(connection);
+      listener.onEnd();
+    };
+    const connection = new Connection(this.#url, {}, { ...listener, onEnd });
+    this.#listening.add(connection);
+    if (this.#isClosed) connection.destroy();
+    await connection.run(`listen ${channel}`);
+    return () => connection.destroy();
+  }
+
   /** Runs `work` on a connection without time-outs. */
   async maintain<T>(work: (session: Maintenance) => Promise<T>): Promise<T> {
     const settings = { statement_timeout: 0, idle_in_transaction_session_timeout: 0 };
@@ -199,6 +217,8 @@ export class PostgresDatabase implements Database {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const connection of this.#listening) connection.destroy();
     this.#availability?.close();
     const pipelined = [
       ...this.#readers.flatMap(({ connections }) => connections),
