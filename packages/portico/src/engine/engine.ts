@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { Caller } from "../declare/caller.ts";
 import type { Rows } from "../declare/resource.ts";
+import { Problem } from "../errors.ts";
 import { EventRecorder } from "../events/event.ts";
 import { isId } from "../lib/id.ts";
 import type { Model, ResourceModel } from "../model/model.ts";
@@ -14,6 +15,7 @@ import type { Store } from "../store/store.ts";
 import { requireScope, withPolicies } from "./authorize.ts";
 import { isProvenByRow, requireContainer, requireContainerId } from "./containers.ts";
 import { throwNotFound } from "./find-row.ts";
+import { type Me, readMe, requireOwnFields } from "./me.ts";
 import { Page, RequestedList } from "./page.ts";
 import { BodyValidator } from "./validation/body-validator.ts";
 import { areVisible, type EventRow } from "./visible-rows.ts";
@@ -67,6 +69,30 @@ export class Engine extends Writes {
     const allowed = withPolicies(caller, read);
     const text = isId(read.id) ? await this.#store.get(caller.tenantId, allowed) : undefined;
     return text ?? throwNotFound(read.resource);
+  }
+
+  /** Who the caller is. Requires no scope. */
+  me(caller: Caller): Promise<Me> {
+    return readMe(this.#store, caller);
+  }
+
+  /**
+   * Updates the name and the address of the caller's user, whatever the role. A new address is pending until it is
+   * confirmed.
+   *
+   * @throws Problem `forbidden` for a caller without a user, `insufficient_scope` for an application that may not see
+   *   the user's profile
+   */
+  async updateMe(caller: Caller, body: unknown): Promise<Me> {
+    const { userId } = caller;
+    if (userId === null)
+      throw new Problem("forbidden", "This credential belongs to no user, so there is nobody to change.");
+    if (caller.isDelegated) requireScope(caller, "profile");
+    const users = this.model.resource.get("user")!;
+    requireOwnFields(body, users.attribute);
+    const scopes = new Set([...caller.scopes, users.scopes.write]);
+    await this.update({ ...caller, isDelegated: true, scopes }, users, userId, body);
+    return this.me(caller);
   }
 
   /** Whether the caller may see each of the rows, which come from events, and whether they meet the conditions. */

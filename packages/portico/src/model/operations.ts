@@ -39,9 +39,11 @@ export interface Operation {
 export interface ModuleOperation
   extends Pick<
     Operation,
-    "id" | "method" | "path" | "prefixes" | "scope" | "parameters" | "input" | "output" | "errors"
+    "id" | "method" | "path" | "prefixes" | "parameters" | "input" | "output" | "errors"
   > {
   readonly kind: "module";
+  /** Undefined for an operation that every credential can use. */
+  readonly scope: string | undefined;
 }
 
 /** The path of an operation as Fastify writes it: `/v1/posts/:id` */

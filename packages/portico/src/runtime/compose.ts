@@ -20,6 +20,7 @@ import { mailModule } from "../mail/module.ts";
 import { buildModel, type ModelOptions } from "../model/build-model.ts";
 import type { Model } from "../model/model.ts";
 import { oauthModule } from "../oauth/module.ts";
+import { meModule } from "../rest/me/module.ts";
 import { restModule } from "../rest/module.ts";
 import { openStore } from "../store/open.ts";
 import { type CheckFill, type Table, tablesOf } from "../store/schema/ddl.ts";
@@ -43,6 +44,7 @@ function modulesOf(options: ModuleOptions, apiKeys: Module): readonly Module[] {
     httpModule(),
     oauthModule(options),
     graphqlModule(options),
+    meModule(),
     restModule(),
   ];
 }

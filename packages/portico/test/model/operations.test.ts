@@ -206,7 +206,10 @@ describe("the routes of REST are the operations of the model", () => {
           prefixes.map((prefix) => `${method} ${prefix}${path}`),
         );
       const ofModules = model.operations.filter(({ kind }) => kind === "module");
-      assert.deepEqual(routesOf(ofModules), ["GET /v1/grants", "DELETE /v1/grants/{id}"]);
+      assert.deepEqual(routesOf(ofModules), [
+        ...["GET /v1/grants", "DELETE /v1/grants/{id}"],
+        ...["GET /v1/me", "PATCH /v1/me"],
+      ]);
       const listed = routesOf(model.operations.filter(({ kind }) => kind !== "module"));
       assert.ok(listed.length > 20);
       assert.deepEqual(registeredRoutes(model, store).sort(), listed.sort());

@@ -5,6 +5,7 @@ import { OperatorError } from "../../errors.ts";
 import { connection } from "../fields/connection.ts";
 import { rowEvents } from "../fields/events.ts";
 import { withMapping } from "../fields/mapping-of.ts";
+import { meField } from "../fields/me.ts";
 import type {
   ResourceFieldKind,
   ResourceTypes,
@@ -18,7 +19,7 @@ import { searchField } from "../fields/search.ts";
 import { deprecationReason } from "./attribute-type.ts";
 
 const queryKinds: readonly ResourceFieldKind[] = [rowById, newestRows, connection];
-const sharedQueryKinds: readonly SharedFieldKind[] = [nodeById, searchField];
+const sharedQueryKinds: readonly SharedFieldKind[] = [nodeById, searchField, meField];
 const mutationKinds: readonly ResourceFieldKind[] = [createRow, updateRow, deleteRow, runAction];
 const subscriptionKinds: readonly ResourceFieldKind[] = [rowEvents];
 

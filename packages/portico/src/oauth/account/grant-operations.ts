@@ -19,8 +19,10 @@ const grant: JsonSchema = {
   required: ["id", "clientId", "clientName", "scopes", "createdAt", "expiresAt"],
 };
 
+type ScopedOperation = ModuleOperation & { readonly scope: string };
+
 /** Lists the access that the caller's user has granted to applications. */
-export const listGrants = Object.freeze<ModuleOperation>({
+export const listGrants = Object.freeze<ScopedOperation>({
   id: "listGrants",
   kind: "module",
   method: "GET",
@@ -45,7 +47,7 @@ export const listGrants = Object.freeze<ModuleOperation>({
 });
 
 /** Revokes a grant of any user of the tenant. */
-export const deleteGrant = Object.freeze<ModuleOperation>({
+export const deleteGrant = Object.freeze<ScopedOperation>({
   id: "deleteGrant",
   kind: "module",
   method: "DELETE",

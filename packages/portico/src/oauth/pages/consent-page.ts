@@ -16,7 +16,7 @@ export interface Consent {
 
 const scopeDescriptions: Readonly<Record<string, string>> = {
   openid: "Know who you are",
-  profile: "See your name",
+  profile: "See and change your name",
   email: "See your email address",
   offline_access: "Keep access when you are offline, until you revoke it",
 };

@@ -1,0 +1,73 @@
+// `me`: who the caller is.
+
+import {
+  GraphQLEnumType,
+  GraphQLID,
+  GraphQLInt,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  type GraphQLOutputType,
+  GraphQLString,
+} from "graphql";
+import type { CollectedField } from "../document/collect-fields.ts";
+import { objectMapping } from "./field-mapping.ts";
+import type { SharedFieldKind } from "./root-field.ts";
+
+const required = (type: GraphQLOutputType) => ({
+  type: new GraphQLNonNull(type as ConstructorParameters<typeof GraphQLNonNull<GraphQLEnumType>>[0]),
+});
+
+/** The member and, of an object, its selected members. */
+type Projection = (value: unknown) => unknown;
+
+export const meField: SharedFieldKind = () => {
+  const kind = new GraphQLEnumType({
+    name: "CallerKind",
+    values: { key: {}, user: {}, client: {}, anonymous: {} },
+  });
+  const object = (name: string, fields: Readonly<Record<string, { readonly type: GraphQLOutputType }>>) =>
+    new GraphQLObjectType({ name, fields });
+  const id = required(GraphQLID);
+  const text = required(GraphQLString);
+  const number = required(GraphQLInt);
+  const type = object("Me", {
+    kind: required(kind),
+    tenant: required(object("MyTenant", { id, name: text })),
+    user: { type: object("MyUser", { id, name: text, email: text, role: text }) },
+    scopes: required(new GraphQLList(new GraphQLNonNull(GraphQLString))),
+    rateLimit: { type: object("MyRateLimit", { limit: number, windowSeconds: number }) },
+  });
+  return [
+    {
+      name: "me",
+      ...required(type),
+      description: "Who the caller is, and what it may do now.",
+      mapping: {
+        ...objectMapping,
+        cost: () => 1,
+        compile: (field) => {
+          const project = projectionOf(field);
+          return async ({ engine, caller }) => JSON.stringify(project(await engine.me(caller)));
+        },
+      },
+    },
+  ];
+};
+
+/** The selected members of a value, under their response names. */
+function projectionOf({ selectionSets }: CollectedField): Projection {
+  const [selected] = selectionSets;
+  if (!selected) return (value) => value;
+  const members = selected.fields.map(({ responseName, definition, ...field }) => {
+    const project = projectionOf({ responseName, definition, ...field });
+    const { name } = definition;
+    const read: Projection =
+      name === "__typename"
+        ? () => selected.type.name
+        : (value) => project((value as Readonly<Record<string, unknown>>)[name]);
+    return [responseName, read] as const;
+  });
+  return (value) =>
+    value === null ? null : Object.fromEntries(members.map(([name, read]) => [name, read(value)]));
+}
