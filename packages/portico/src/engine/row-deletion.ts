@@ -13,8 +13,11 @@ import { batchesOfIds, rowIds } from "./row-ids.ts";
 import type { Precondition, WriteContext } from "./write-context.ts";
 import type { WritePolicy } from "./write-policy.ts";
 
-/** Rows that are deleted together with another. Each has an event, and all of them are one transaction. */
-const maxCascaded = 10_000;
+/**
+ * Rows that are deleted with another, or with a whole collection. Each has an event, and all of them are one
+ * transaction.
+ */
+const maxTogether = 10_000;
 /** Longer texts are not compared by policies; the events of children do not repeat them. */
 const maxPolicyText = 200;
 
@@ -27,8 +30,8 @@ export class RowDeletion {
   /** Rows whose deletion has begun. Rows that refer to each other are deleted once. */
   readonly #deleting = new Set<string>();
   readonly #slice = new TimeSlice();
-  /** How many rows have been deleted because another was. */
-  #cascaded = 0;
+  /** Rows that are deleted with another, or with a whole collection. */
+  readonly #together = new Set<string>();
 
   constructor(context: WriteContext, policy: WritePolicy, hookContext: () => HookContext) {
     this.#context = context;
@@ -43,11 +46,22 @@ export class RowDeletion {
     await this.#delete(resource, id, current);
   }
 
-  /** Deletes all rows that meet the conditions. */
+  /**
+   * Deletes all rows that meet the conditions. Rows that are only marked may be any number: all keys of a tenant can be
+   * revoked at once.
+   * @throws Problem `conflict` for too many rows
+   */
   async deleteAll(resource: ResourceModel, conditions: readonly Condition[]): Promise<void> {
     const { store, session, caller } = this.#context;
-    for await (const id of rowIds(store, session, caller.tenantId, resource, conditions))
+    const { tenantId } = caller;
+    // All are counted before the first is deleted, because every deletion holds up other writes.
+    if (!resource.markOnDelete)
+      for await (const ids of batchesOfIds(store, session, tenantId, { resource, conditions }))
+        await this.#countRows(ids);
+    for await (const id of rowIds(store, session, tenantId, resource, conditions)) {
+      if (this.#slice.isOver) await this.#slice.yield();
       await this.#deleteListed(resource, id, conditions);
+    }
   }
 
   async #delete(resource: ResourceModel, id: string, current: Record<string, unknown>): Promise<void> {
@@ -96,7 +110,7 @@ export class RowDeletion {
       // Newest first: a row may refer to an older one of its kind.
       const rows = { resource: child, conditions, isNewestFirst: true };
       for await (const ids of batchesOfIds(store, session, caller.tenantId, rows)) {
-        await this.#countCascaded(ids.length);
+        await this.#countRows(ids);
         if (hasOwn) for (const id of ids) await this.#deleteChild(child, id, parents);
         else await this.#deleteLeaves(child, ids, parents);
       }
@@ -129,13 +143,13 @@ export class RowDeletion {
     }
   }
 
-  /** Counts rows that are deleted because another is. @throws Problem `conflict` beyond the limit */
-  async #countCascaded(count: number): Promise<void> {
-    this.#cascaded += count;
-    if (this.#cascaded > maxCascaded)
+  /** Counts rows before they are deleted, and lets other requests run. @throws Problem `conflict` beyond the limit */
+  async #countRows(ids: readonly string[]): Promise<void> {
+    for (const id of ids) this.#together.add(id);
+    if (this.#together.size > maxTogether)
       throw new Problem(
         "conflict",
-        `More than ${maxCascaded} rows would be deleted together with the row. Delete some of them first.`,
+        `More than ${maxTogether} rows would be deleted together. Delete some of them first.`,
       );
     if (this.#slice.isOver) await this.#slice.yield();
   }
@@ -147,7 +161,7 @@ export class RowDeletion {
     for (const { resource: dependent, attribute } of resource.dependents) {
       const condition: Condition = { attribute, operator: "in", values: [id] };
       for await (const each of rowIds(store, session, tenantId, dependent, [condition])) {
-        await this.#countCascaded(1);
+        await this.#countRows([each]);
         // Dependents are deleted even if a policy hides them from the caller.
         await this.#deleteListed(dependent, each, []);
         if (!dependent.markOnDelete || resource.markOnDelete) continue;

@@ -155,3 +155,63 @@ onEachDatabase("rows that are deleted with a child", (database) => {
     for (const path of paths) expectAnswer(await server.request(path), { status: 200 });
   });
 });
+
+onEachDatabase("a nested collection that is deleted", (database) => {
+  const server = serve(database, { cwd: resolve(import.meta.dirname, "../../fixtures/club") });
+  let reader: DatabaseReader;
+  before(() => {
+    reader = openReader(server.workspace.databaseUrl);
+  });
+  after(() => reader?.close());
+
+  const count = async (what: string): Promise<number> => {
+    const [row] = await reader.rows(`select count(*) from ${what}`);
+    return Number(row![0]);
+  };
+
+  /** A shelf with other shelves in it. */
+  async function container(contained: number): Promise<string> {
+    const { id } = await server.create("/shelves", { name: "container" });
+    const { id: first } = await server.create("/shelves", { name: "contained", containerId: id });
+    const columns = "tenant_no, id, name, container_id, created_at, updated_at";
+    const copies = (number: string): string =>
+      `tenant_no, 'shelf_' || ${number} || substr(id, 17), name, container_id, created_at, updated_at`;
+    await reader.write(
+      database === "sqlite"
+        ? `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${contained - 1})
+           insert into shelves (${columns}) select ${copies("printf('%010d', i)")} from shelves, n where id = '${first}'`
+        : `insert into shelves (${columns}) select ${copies("lpad(i::text, 10, '0')")} from shelves,
+           generate_series(1, ${contained - 1}) as n (i) where id = '${first}'`,
+    );
+    return id;
+  }
+
+  const empty = (id: string) => server.request(`/shelves/${id}/shelves`, { method: "DELETE" });
+
+  test("all of its rows are deleted with an event each, and others are served meanwhile", async () => {
+    // PostgreSQL needs several round trips for each row.
+    const contained = database === "sqlite" ? 5_000 : 500;
+    const id = await container(contained);
+    const eventsBefore = await count("events where kind = 'shelf.deleted'");
+    const deletion = empty(id);
+    let isDone = false;
+    void deletion.finally(() => {
+      isDone = true;
+    });
+    let reads = 0;
+    for (; !isDone; reads += 1) expectAnswer(await server.request("/users?perPage=1"), { status: 200 });
+    expectAnswer(await deletion, { status: 204 });
+    assert.ok(reads > 3, `${reads} reads`);
+    assert.equal(await count(`shelves where container_id = '${id}'`), 0);
+    assert.equal(await count("events where kind = 'shelf.deleted'"), eventsBefore + contained);
+  });
+
+  test("with more than 10,000 rows nothing of it is deleted", async () => {
+    const id = await container(10_001);
+    const eventsBefore = await count("events where kind = 'shelf.deleted'");
+    const message = /^More than 10000 rows would be deleted together/;
+    expectAnswer(await empty(id), { status: 409, code: "conflict", message });
+    assert.equal(await count(`shelves where container_id = '${id}'`), 10_001);
+    assert.equal(await count("events where kind = 'shelf.deleted'"), eventsBefore);
+  });
+});
