@@ -10,6 +10,7 @@ import { type Table, tablesOf } from "../../src/store/schema/ddl.ts";
 import { withSizes } from "../../src/store/schema/index-sizes.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import { makeWorkspace, onEachDatabase } from "../support/server.ts";
+import { insertTenant } from "../support/tenants.ts";
 
 const rows = 5_000;
 
@@ -36,11 +37,13 @@ onEachDatabase("the sizes of indexes", (database) => {
       const before = modelOf([]);
       await migrate(store, tablesOf(before, []));
       const resource = before.resource.get("note")!;
+      const tenantId = newId("tenant");
+      await insertTenant(store, tenantId);
       const createdAt = "2026-01-01T00:00:00.000Z";
       await store.transaction(async (session) => {
         for (let row = 0; row < rows; row += 1)
           await store.insert(session, {
-            ...{ resource, tenantId: newId("tenant") },
+            ...{ resource, tenantId },
             values: {
               ...{ id: newId("note"), title: `A title of some length ${row}`, mood: null, shopId: null },
               ...{ dueAt: createdAt, createdAt, updatedAt: createdAt },
