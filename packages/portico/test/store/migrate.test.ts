@@ -235,10 +235,8 @@ onEachDatabase("migrations", (database) => {
       assert.deepEqual(namesOf(dropped, "dropped"), [byTitle, byUpdate]);
       assert.ok(dropped.indexes.every(({ size }) => size !== undefined && size > 0 && size % 4096 === 0));
       assert.ok(dropped.statements.every((statement) => statement.startsWith("drop index")));
-      assert.deepEqual(await changing.change(first, { isContraction: true }), {
-        statements: [],
-        indexes: [],
-      });
+      const { statements, indexes } = await changing.change(first, { isContraction: true });
+      assert.deepEqual([statements, indexes], [[], []]);
     }));
 
   test("a declared index is created in its direction, nulls as the smallest values", () =>

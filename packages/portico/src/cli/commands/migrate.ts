@@ -1,17 +1,21 @@
 // portico migrate
 
+import { resolve } from "node:path";
 import { appointOwners, planRoles, tenantsWithoutOwner } from "../../auth/users/role-upgrade.ts";
+import { OperatorError } from "../../errors.ts";
 import { eventsTable } from "../../events/event.ts";
 import { rewriteEventTypes } from "../../events/rewrite-event-types.ts";
 import { buildApi } from "../../graphql/schema/schema.ts";
 import { assemble, withStore } from "../../runtime/compose.ts";
 import { withSizes } from "../../store/schema/index-sizes.ts";
 import { existingTables, lossesOf, type MigrationOptions, migrate } from "../../store/schema/migrate.ts";
+import type { MigrationPlan } from "../../store/schema/migration-plan.ts";
 import { undeclaredColumns, undeclaredTables } from "../../store/schema/undeclared.ts";
 import type { Store } from "../../store/store.ts";
-import type { Command } from "../command.ts";
+import type { Arguments, Command } from "../command.ts";
 import { columnName, dropRequest } from "../migration/column-name.ts";
 import { confirmLosses } from "../migration/confirm.ts";
+import { type PlanOptions, planFile, readPlanFile } from "../migration/plan-file.ts";
 import { MigrationProgress } from "../migration/progress.ts";
 import { reportLines } from "../migration/report.ts";
 
@@ -19,6 +23,11 @@ const migrateCommand: Command = {
   name: "migrate",
   summary: "Apply the schema changes that the declarations need. Nothing is deleted without --drop.",
   options: {
+    plan: { help: "print the plan as JSON, to be reviewed and applied later" },
+    apply: {
+      value: "FILE",
+      help: "apply a plan, unless the database or the declarations have changed since",
+    },
     "dry-run": { help: "print the statements without applying them" },
     owner: {
       value: "USER",
@@ -44,22 +53,25 @@ const migrateCommand: Command = {
     const assembly = await assemble(args.project);
     // Refuses what `serve` would refuse, before anything is migrated.
     buildApi(assembly.model);
-    const isDryRun = args.isSet("dry-run");
-    const isContraction = args.isSet("contract");
     const { tables, model } = assembly;
+    const reviewed = await reviewedPlan(args);
+    const { contract: isContraction, drop, keep } = reviewed ?? planOptions(args);
+    const isPlan = args.isSet("plan");
+    const isDryRun = isPlan || args.isSet("dry-run");
     const progress = new MigrationProgress();
     const onProgress = progress.report.bind(progress);
-    const drops = args.all("drop").map((name) => dropRequest(model, name));
-    const kept = args.all("keep").map((name) => columnName(model, name));
-    const options = { isDryRun, isContraction, kept, drops, onProgress };
-    const { ownerless, ...report } = await withStore(assembly, async (store) => {
+    const drops = drop.map((name) => dropRequest(model, name));
+    const kept = keep.map((name) => columnName(model, name));
+    const options = { isDryRun, isContraction, kept, drops, onProgress, ...(reviewed && { reviewed }) };
+    const { ownerless, plan, ...report } = await withStore(assembly, async (store) => {
       const { owners, reducedKeys } = await planRoles(store, model, args.all("owner"));
       const losses = await lossesOf(store, tables, drops);
       if (losses.length > 0 && !isDryRun && !args.isSet("yes")) await confirmLosses(losses);
-      const { statements, indexes } = await migrate(store, tables, options);
+      const { statements, indexes, plan } = await migrate(store, tables, options);
       if (!isDryRun) await appointOwners(store, model, owners);
       return {
         isDryRun,
+        plan,
         statements,
         indexes: await withSizes(store, tables, indexes, isDryRun),
         losses,
@@ -71,9 +83,31 @@ const migrateCommand: Command = {
       };
     });
     progress.end();
+    if (isPlan) {
+      const file = planFile(
+        plan,
+        { contract: isContraction, drop, keep },
+        { losses: report.losses, indexes: report.indexes },
+      );
+      return { json: { ...file }, lines: [JSON.stringify(file, null, 2)] };
+    }
     return { json: report, lines: reportLines({ ...report, ownerless, ownerRole: model.roles[0]?.name }) };
   },
 };
+
+function planOptions(args: Arguments): PlanOptions {
+  return { contract: args.isSet("contract"), drop: args.all("drop"), keep: args.all("keep") };
+}
+
+/** The plan of `--apply`, which says what else is asked for. @throws OperatorError for options beside it */
+async function reviewedPlan(args: Arguments): Promise<(MigrationPlan & PlanOptions) | undefined> {
+  const path = args.text("apply");
+  if (path === undefined) return undefined;
+  const { contract, drop, keep } = planOptions(args);
+  if (contract || drop.length > 0 || keep.length > 0 || args.isSet("plan"))
+    throw new OperatorError("--apply takes --contract, --drop and --keep from the plan; leave them out");
+  return readPlanFile(resolve(args.project.folder, path));
+}
 
 /** Replaces what only earlier versions need. @returns how many events were rewritten, or would be */
 async function contract(

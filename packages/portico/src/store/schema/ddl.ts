@@ -28,6 +28,8 @@ export interface Column {
   readonly isNullable: boolean;
   /** The constant that existing rows get when the column is added. */
   readonly defaultValue: string | number | boolean | undefined;
+  /** Whether `defaultValue` is the present time. */
+  readonly defaultsToNow?: boolean;
   /** Gives a value to rows that have none, so that the column can become required. */
   readonly fill?: ColumnFill | undefined;
   /** The declaration of the column, for messages. */
@@ -209,6 +211,7 @@ function attributeColumn(resource: ResourceModel, attribute: Attribute, checkFil
     isNullable: isOptional,
     // Rows that a process of an earlier version inserts have to be filled too.
     defaultValue: isComputed ? undefined : defaultValueOf(field.kind, constant),
+    defaultsToNow: field.kind === "timestamp" && constant === "now",
     fill:
       fill === undefined
         ? undefined

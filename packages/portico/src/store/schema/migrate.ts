@@ -12,6 +12,7 @@ import { compile } from "../statement.ts";
 import type { Store } from "../store.ts";
 import { type Table, tableOn } from "./ddl.ts";
 import { type DropRequest, dropsOf } from "./drop.ts";
+import { type MigrationPlan, planOf, requireUnchanged } from "./migration-plan.ts";
 import type { Planning } from "./planning.ts";
 import { type InTransaction, type ReportProgress, type Step, sqlStep, textsOf } from "./step.ts";
 import { tableSteps } from "./table-steps.ts";
@@ -30,6 +31,8 @@ export interface MigrationOptions {
   readonly kept?: readonly string[];
   /** Columns and tables to drop. */
   readonly drops?: readonly DropRequest[];
+  /** The plan that was reviewed: any other is refused. */
+  readonly reviewed?: MigrationPlan;
   /** Called while a step works on rows. @param step what it does */
   readonly onProgress?: (step: string, done: number, total: number) => void;
 }
@@ -40,6 +43,7 @@ export interface Migration {
   readonly statements: readonly string[];
   /** The indexes of existing tables that are created, dropped, or left for the contraction. */
   readonly indexes: readonly IndexChange[];
+  readonly plan: MigrationPlan;
 }
 
 export interface IndexChange {
@@ -63,9 +67,9 @@ export async function migrate(
   options: MigrationOptions = {},
 ): Promise<Migration> {
   const { isDryRun = false, isContraction = false } = options;
-  const steps = await plan(store, tables, store.database, options);
-  if (isDryRun || !steps.some((step) => isDue(step, isContraction)))
-    return describeSteps(store, store.database, steps, isContraction);
+  const planned = await plan(store, tables, store.database, options);
+  if (isDryRun || !planned.steps.some((step) => isDue(step, isContraction)))
+    return describeSteps(store, store.database, planned, options);
   return store.database.maintain((session) => applySteps(store, tables, session, options));
 }
 
@@ -73,13 +77,19 @@ function isDue(step: Step, isContraction: boolean): boolean {
   return isContraction || !step.isContraction;
 }
 
-/** @param session sees the indexes that the steps will drop */
+/**
+ * @param session sees the indexes that the steps will drop
+ * @throws OperatorError if the steps are not those that were reviewed
+ */
 async function describeSteps(
   store: Store,
   session: Session,
-  steps: readonly Step[],
-  isContraction: boolean,
+  { tables, existing, steps }: Planned,
+  { isContraction = false, reviewed }: MigrationOptions,
 ): Promise<Migration> {
+  const due = steps.filter((step) => isDue(step, isContraction));
+  const plan = planOf(tables, existing, due);
+  if (reviewed) requireUnchanged(reviewed, plan);
   const ofIndexes = steps.filter((step) => step.index !== undefined);
   const removals = ofIndexes.filter(({ isRemoval }) => isRemoval).map(({ index }) => index!.name);
   const sizes = removals.length > 0 ? await tableDialect(store).indexSizes(session, removals) : undefined;
@@ -88,7 +98,8 @@ async function describeSteps(
     return isDue(step, isContraction) ? "dropped" : "unneeded";
   };
   return {
-    statements: textsOf(steps.filter((step) => isDue(step, isContraction))),
+    statements: textsOf(due),
+    plan,
     indexes: ofIndexes.map((step) => ({
       ...step.index!,
       change: changeOf(step),
@@ -104,8 +115,14 @@ async function describeSteps(
  * @throws OperatorError if the tables cannot be served
  */
 export async function pendingChanges(store: Store, tables: readonly Table[]): Promise<string[]> {
-  const steps = await plan(store, tables, store.database, {}, true);
+  const { steps } = await plan(store, tables, store.database, {}, true);
   return textsOf(steps.filter((step) => !step.isRemoval));
+}
+
+interface Planned {
+  readonly tables: readonly Table[];
+  readonly existing: ReadonlyMap<string, ExistingTable>;
+  readonly steps: readonly Step[];
 }
 
 async function plan(
@@ -114,7 +131,7 @@ async function plan(
   session: Session,
   { isContraction = false, kept = [], drops: requests = [] }: MigrationOptions,
   isServing = false,
-): Promise<Step[]> {
+): Promise<Planned> {
   const dialect = tableDialect(store);
   const existing = await dialect.existing(session);
   refuseOldLayout(existing);
@@ -133,7 +150,7 @@ async function plan(
   }
   const dropped = drops.tables.map((name) => ({ name, existing: existing.get(name)! }));
   steps.push(...dialect.dropTables(dropped).map((query) => sqlStep(store.dialect, "drop", query)));
-  return steps;
+  return { tables, existing, steps };
 }
 
 async function applySteps(
@@ -150,9 +167,9 @@ async function applySteps(
       session.transaction(async (part) => {
         await dialect.limitLockWait(part);
         // Another process may have migrated while this one waited.
-        const all = await plan(store, tables, part, options);
-        const migration = await describeSteps(store, part, all, isContraction);
-        const steps = all.filter((step) => isDue(step, isContraction));
+        const planned = await plan(store, tables, part, options);
+        const migration = await describeSteps(store, part, planned, options);
+        const steps = planned.steps.filter((step) => isDue(step, isContraction));
         const inTransaction: InTransaction = (work) => work(part);
         for (const step of steps) if (!step.isApart) await step.run(part, inTransaction, () => {});
         return { steps, migration };
