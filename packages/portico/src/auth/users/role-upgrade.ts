@@ -3,6 +3,7 @@
 import { sql } from "kysely";
 import { OperatorError } from "../../errors.ts";
 import type { Model } from "../../model/model.ts";
+import { refuseOldLayout } from "../../store/layout/layout.ts";
 import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts";
 import { existingTables } from "../../store/schema/migrate.ts";
 import type { Store } from "../../store/store.ts";
@@ -104,7 +105,9 @@ export interface RolePlan {
  * @throws OperatorError for a name that is no user's, and for a tenant for which none is named, if users have no roles yet
  */
 export async function planRoles(store: Store, model: Model, names: readonly string[]): Promise<RolePlan> {
-  const existing = (await existingTables(store)).get("users");
+  const tables = await existingTables(store);
+  refuseOldLayout(tables);
+  const existing = tables.get("users");
   const named = names.find((name) => name !== firstUsers);
   if (!existing && named !== undefined) throw unknownOwner(named);
   if (!existing) return { isUpgrade: false, owners: [], reducedKeys: [] };

@@ -6,15 +6,16 @@ import { OperatorError } from "../../errors.ts";
 import { eventsTable } from "../../events/event.ts";
 import { rewriteEventTypes } from "../../events/rewrite-event-types.ts";
 import { buildApi } from "../../graphql/schema/schema.ts";
-import { assemble, withStore } from "../../runtime/compose.ts";
+import { type Assembly, assemble, withStore } from "../../runtime/compose.ts";
 import { withSizes } from "../../store/schema/index-sizes.ts";
 import { existingTables, lossesOf, type MigrationOptions, migrate } from "../../store/schema/migrate.ts";
 import type { MigrationPlan } from "../../store/schema/migration-plan.ts";
 import { undeclaredColumns, undeclaredTables } from "../../store/schema/undeclared.ts";
 import type { Store } from "../../store/store.ts";
-import type { Arguments, Command } from "../command.ts";
+import type { Arguments, Command, CommandOutput } from "../command.ts";
 import { columnName, dropRequest } from "../migration/column-name.ts";
 import { confirmLosses } from "../migration/confirm.ts";
+import { migrateLayout } from "../migration/layout.ts";
 import { type PlanOptions, planFile, readPlanFile } from "../migration/plan-file.ts";
 import { MigrationProgress } from "../migration/progress.ts";
 import { reportLines } from "../migration/report.ts";
@@ -42,11 +43,14 @@ const migrateCommand: Command = {
       isRepeated: true,
       help: "delete the values of a removed field, posts.slug, or the rows of a removed resource, posts",
     },
-    yes: { help: "delete without asking" },
+    yes: { help: "delete, or change the layout, without asking" },
     keep: {
       value: "RESOURCE.FIELD",
       isRepeated: true,
       help: "leave the column of a removed field, although a field of its type is added",
+    },
+    layout: {
+      help: "change the layout of a database of an earlier version; no server may be running",
     },
   },
   async run(args) {
@@ -54,6 +58,7 @@ const migrateCommand: Command = {
     // Refuses what `serve` would refuse, before anything is migrated.
     buildApi(assembly.model);
     const { tables, model } = assembly;
+    if (args.isSet("layout")) return layoutMigration(assembly, args);
     const reviewed = await reviewedPlan(args);
     const { contract: isContraction, drop, keep } = reviewed ?? planOptions(args);
     const isPlan = args.isSet("plan");
@@ -94,6 +99,18 @@ const migrateCommand: Command = {
     return { json: report, lines: reportLines({ ...report, ownerless, ownerRole: model.roles[0]?.name }) };
   },
 };
+
+/** Changes the layout, and brings the database to the declarations without dropping anything. */
+function layoutMigration({ settings, tables, model }: Assembly, args: Arguments): Promise<CommandOutput> {
+  const kept = args.all("keep").map((name) => columnName(model, name));
+  const complete = async (store: Store): Promise<void> => {
+    const { owners } = await planRoles(store, model, args.all("owner"));
+    await migrate(store, tables, { kept });
+    await appointOwners(store, model, owners);
+  };
+  const { databaseUrl } = settings;
+  return migrateLayout({ databaseUrl, tables, complete, isConfirmed: args.isSet("yes") });
+}
 
 function planOptions(args: Arguments): PlanOptions {
   return { contract: args.isSet("contract"), drop: args.all("drop"), keep: args.all("keep") };

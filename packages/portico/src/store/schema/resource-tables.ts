@@ -3,14 +3,16 @@
 import { searchColumn } from "./ddl.ts";
 import type { ExistingTable } from "./tables.ts";
 
-/** The columns that the table of every resource has. */
-const resourceColumns = ["tenant_no", "id", "created_at", "updated_at"];
+/** The columns that the table of every resource has, besides that of the tenant. */
+const resourceColumns = ["id", "created_at", "updated_at"];
+const tenantColumn = "tenant_no";
 
-export function isOfResource({ columns }: ExistingTable): boolean {
-  return resourceColumns.every((name) => columns.has(name));
+/** @param tenant the column of the tenant, which has another name in an earlier layout */
+export function isOfResource({ columns }: ExistingTable, tenant: string = tenantColumn): boolean {
+  return [tenant, ...resourceColumns].every((name) => columns.has(name));
 }
 
 /** Whether a column of a resource's table belongs to no field. */
 export function isServerColumn(column: string): boolean {
-  return [...resourceColumns, searchColumn].includes(column);
+  return [tenantColumn, ...resourceColumns, searchColumn].includes(column);
 }

@@ -1,0 +1,40 @@
+// portico migrate --layout
+
+import type { CompleteTables } from "../../store/layout/change.ts";
+import { changeLayout, hasOldLayout } from "../../store/layout/change-layout.ts";
+import type { Table } from "../../store/schema/ddl.ts";
+import type { CommandOutput } from "../command.ts";
+import { confirm } from "./confirm.ts";
+import { MigrationProgress } from "./progress.ts";
+
+export interface LayoutMigration {
+  readonly databaseUrl: string;
+  /** What the declarations need, and how the copied tables are brought to it. */
+  readonly tables: readonly Table[];
+  readonly complete: CompleteTables;
+  /** Whether `--yes` is set. */
+  readonly isConfirmed: boolean;
+}
+
+/** @throws OperatorError if it is not confirmed, or not possible */
+export async function migrateLayout(migration: LayoutMigration): Promise<CommandOutput> {
+  const { databaseUrl, tables, complete, isConfirmed } = migration;
+  if (!(await hasOldLayout(databaseUrl)))
+    return { json: { isChanged: false }, lines: ["The database has the current layout."] };
+  if (!isConfirmed)
+    await confirm(
+      "This copies all tables. Earlier versions cannot read the result, and no server may be running.",
+      "Type yes to change the layout: ",
+    );
+  const progress = new MigrationProgress();
+  const change = await changeLayout(databaseUrl, tables, complete, (table, fraction) =>
+    progress.report(`copied the rows, now ${table}`, Math.floor(fraction * 100), 100),
+  );
+  progress.end();
+  const { rows = 0, backup } = change ?? {};
+  const kept = `The database as it was is in ${backup}. Delete it once you do not need it.`;
+  return {
+    json: { isChanged: true, rows, backup },
+    lines: [`Changed the layout. Copied ${rows} rows.`, ...(backup === undefined ? [] : [kept])],
+  };
+}

@@ -1,0 +1,46 @@
+// `portico migrate --layout`: brings a database of an earlier version to the layout of this one.
+
+import { databaseFile, openStore } from "../open.ts";
+import type { Table } from "../schema/ddl.ts";
+import { existingTables } from "../schema/migrate.ts";
+import { type CompleteTables, type CopyProgress, type LayoutChange, tablesToChange } from "./change.ts";
+import { layoutOf } from "./layout.ts";
+import { changePostgresLayout } from "./postgres.ts";
+import { changeSqliteLayout } from "./sqlite.ts";
+
+/** Whether the database has the layout of an earlier version. @throws OperatorError if it cannot be opened */
+export async function hasOldLayout(url: string): Promise<boolean> {
+  return (await tablesOfLayout1(url, [])) !== undefined;
+}
+
+/**
+ * Changes the layout of a database that no server uses. If it fails or is interrupted, the database is as it was.
+ *
+ * @param tables what the declarations need
+ * @param complete brings the copied tables to that, as `portico migrate` does
+ * @returns undefined if the database has the layout already
+ * @throws OperatorError if it is not possible
+ */
+export async function changeLayout(
+  url: string,
+  tables: readonly Table[],
+  complete: CompleteTables,
+  onProgress: CopyProgress,
+): Promise<LayoutChange | undefined> {
+  const changed = await tablesOfLayout1(url, tables);
+  if (!changed) return undefined;
+  const file = databaseFile(url);
+  if (file === undefined) return changePostgresLayout(url, changed, complete, onProgress);
+  return changeSqliteLayout(file, new Set(changed), complete, onProgress);
+}
+
+/** The tables whose rows have the id of a tenant; undefined for a database of another layout. */
+async function tablesOfLayout1(url: string, tables: readonly Table[]): Promise<string[] | undefined> {
+  const store = await openStore(url);
+  try {
+    const existing = await existingTables(store);
+    return layoutOf(existing) === 1 ? tablesToChange(existing, tables) : undefined;
+  } finally {
+    await store.database.close();
+  }
+}

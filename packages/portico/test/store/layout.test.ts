@@ -1,0 +1,267 @@
+// `portico migrate --layout` on a database that an earlier version made: everything is as before, or nothing has changed.
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import postgres from "postgres";
+import { verifyPassword } from "../../src/auth/users/password.ts";
+import { openReader } from "../support/database-reader.ts";
+import { makeWorkspace, onEachDatabase, Portico, portico, type Workspace } from "../support/server.ts";
+
+const folder = join(import.meta.dirname, "../fixtures/layout-1");
+
+interface Recorded {
+  readonly tenantId: string;
+  readonly key: string;
+  readonly email: string;
+  readonly password: string;
+  readonly answers: Readonly<Record<string, { status: number; etag: string | null; data: unknown }>>;
+}
+
+const recorded: readonly Recorded[] = JSON.parse(readFileSync(join(folder, "answers.json"), "utf8"));
+/** Users have roles since. */
+const owners = ["--owner", "first"];
+const tablesWithTenant = [
+  ...["api_keys", "drafts", "events", "key_usage", "mails", "notes", "oauth_clients", "passwords"],
+  ...["remarks", "request_logs", "users"],
+];
+
+onEachDatabase("a database of layout 1", (database) => {
+  const using = async (work: (workspace: Workspace) => Promise<void>): Promise<void> => {
+    const workspace = await makeWorkspace(database);
+    try {
+      await load(workspace);
+      await work(workspace);
+    } finally {
+      await workspace.remove();
+    }
+  };
+
+  async function load({ databaseUrl }: Workspace): Promise<void> {
+    const text = readFileSync(join(folder, `${database}.sql`), "utf8");
+    if (database === "sqlite") {
+      const file = new DatabaseSync(fileURLToPath(databaseUrl));
+      file.exec(text);
+      file.close();
+      return;
+    }
+    const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
+    await sql.unsafe(text).simple();
+    await sql.end();
+  }
+
+  const migrate = (workspace: Workspace, ...options: string[]) =>
+    portico(workspace, ["migrate", ...options], { cwd: folder });
+
+  const read = async ({ databaseUrl }: Workspace, text: string): Promise<unknown[][]> => {
+    const reader = openReader(databaseUrl);
+    try {
+      // Both databases, with the same types.
+      return (await reader.rows(text)).map((row) =>
+        row.map((value) => (value === null ? null : String(value))),
+      );
+    } finally {
+      await reader.close();
+    }
+  };
+
+  /** All rows that belong to tenants, by the id of the tenant. */
+  const rowsByTenant = async (workspace: Workspace, join: (table: string) => string): Promise<unknown[]> => {
+    const rows: unknown[] = [];
+    for (const table of tablesWithTenant) {
+      const key =
+        { key_usage: "r.minute, r.key_id", passwords: "r.user_id", events: "r.sequence" }[table] ?? "r.id";
+      rows.push([table, await read(workspace, `${join(table)} order by t.id, ${key}`)]);
+    }
+    return rows;
+  };
+  const selected = (table: string): string =>
+    ({
+      events: "r.sequence, r.id, r.row_id, r.resource, r.kind",
+      key_usage: "r.key_id, r.minute, r.route, r.count",
+      passwords: "r.user_id, r.hash",
+      notes: "r.id, r.title, r.body, r.rank, r.detail, r.created_at, r.updated_at",
+      drafts: "r.id, r.title",
+    })[table] ?? "r.id, r.created_at, r.updated_at";
+  const before = (workspace: Workspace) =>
+    rowsByTenant(
+      workspace,
+      (table) => `select t.id, ${selected(table)} from ${table} r join tenants t on t.id = r.tenant_id`,
+    );
+  const after = (workspace: Workspace) =>
+    rowsByTenant(
+      workspace,
+      (table) => `select t.id, ${selected(table)} from ${table} r join tenants t on t.no = r.tenant_no`,
+    );
+
+  const assertAnswers = async (workspace: Workspace): Promise<void> => {
+    const server = await Portico.start(workspace, { cwd: folder });
+    try {
+      for (const { key, answers } of recorded)
+        for (const [path, { status, etag, data }] of Object.entries(answers)) {
+          const answer = await server.request(path.replace(/^\/v1/, ""), { key });
+          assert.equal(answer.status, status, path);
+          const actual = answer.body.data ?? answer.body;
+          // Users have more fields since.
+          if (path === "/v1/users") assert.partialDeepStrictEqual(actual, data, path);
+          else assert.deepEqual([actual, answer.headers.get("etag")], [data, etag], path);
+        }
+    } finally {
+      await server.stop();
+    }
+  };
+
+  test("is refused by migrate and at the start, which name the command", () =>
+    using(async (workspace) => {
+      const { code, stderr } = await migrate(workspace);
+      assert.equal(code, 1);
+      assert.match(stderr, /^portico: the database has the layout .* portico migrate --layout\n$/);
+      await assert.rejects(Portico.start(workspace, { cwd: folder }), /portico migrate --layout/);
+    }));
+
+  test("is not changed without a confirmation", () =>
+    using(async (workspace) => {
+      const { code, stderr } = await migrate(workspace, "--layout");
+      assert.equal(code, 1);
+      assert.match(stderr, /Confirm it with --yes/);
+      assert.equal((await migrate(workspace)).code, 1);
+    }));
+
+  test("has the same rows, answers and credentials afterwards", () =>
+    using(async (workspace) => {
+      const rows = await before(workspace);
+      const { code, stdout, stderr } = await migrate(workspace, "--layout", "--yes", "--json", ...owners);
+      assert.equal(code, 0, stderr);
+      const { isChanged, backup } = JSON.parse(stdout);
+      assert.equal(isChanged, true);
+      assert.deepEqual(await after(workspace), rows);
+      assert.deepEqual(
+        await read(workspace, "select no, id from tenants order by no"),
+        recorded.map(({ tenantId }, index) => [String(index + 1), tenantId]),
+      );
+      assert.deepEqual(await read(workspace, "select id from oauth_records where model = 'Session'"), [
+        ["kept_id"],
+      ]);
+      if (backup !== undefined)
+        assert.deepEqual(await before({ ...workspace, databaseUrl: `file:${backup}` }), rows);
+      assert.equal(backup !== undefined, database === "sqlite");
+
+      assert.match((await migrate(workspace)).stdout, /^The database is up to date/);
+      assert.match(
+        (await migrate(workspace, "--layout", "--yes", ...owners)).stdout,
+        /^The database has the current layout/,
+      );
+      await assertAnswers(workspace);
+      for (const { email, password } of recorded) {
+        const [[hash]] = (await read(
+          workspace,
+          `select p.hash from passwords p join users u on u.id = p.user_id where u.email = '${email}'`,
+        )) as [[string]];
+        assert.ok(await verifyPassword(password, hash));
+      }
+    }));
+
+  test("goes on with the numbers of tenants and events, and keeps its references", () =>
+    using(async (workspace) => {
+      const [[newest]] = (await read(workspace, "select max(sequence) from events")) as [[string]];
+      assert.equal((await migrate(workspace, "--layout", "--yes", ...owners)).code, 0);
+      const created = await portico(workspace, ["tenant", "create", "--name", "Third"], { cwd: folder });
+      assert.equal(created.code, 0, created.stderr);
+      assert.deepEqual(await read(workspace, "select no from tenants where name = 'Third'"), [["3"]]);
+      const server = await Portico.start(workspace, { cwd: folder });
+      try {
+        const { key } = recorded[0]!;
+        const { status, body } = await server.request("/notes", {
+          method: "POST",
+          body: { title: "New" },
+          key,
+        });
+        assert.equal(status, 201);
+        const sequences = await read(workspace, `select sequence from events where row_id = '${body.id}'`);
+        assert.ok(Number(sequences[0]![0]) > Number(newest));
+        const [remark] = await read(workspace, "select note_id from remarks order by id limit 1");
+        const deleted = await server.request(`/notes/${remark![0]}`, { method: "DELETE", key });
+        assert.equal(deleted.status, 204);
+        assert.deepEqual(await read(workspace, `select id from remarks where note_id = '${remark![0]}'`), []);
+      } finally {
+        await server.stop();
+      }
+    }));
+
+  test("is as it was if a row belongs to no tenant", () =>
+    using(async (workspace) => {
+      const writer = openReader(workspace.databaseUrl);
+      await writer.write(
+        `insert into drafts (tenant_id, id, title, created_at, updated_at) values ('nobody', 'draft_1', 'Lost', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')`,
+      );
+      await writer.close();
+      const rows = await before(workspace);
+      const refused = await migrate(workspace, "--layout", "--yes", ...owners);
+      assert.equal(refused.code, 1);
+      assert.match(refused.stderr, /^portico: 1 rows of drafts belong to no tenant; delete them first: /);
+      assert.deepEqual(await before(workspace), rows);
+      const deletion = openReader(workspace.databaseUrl);
+      await deletion.write("delete from drafts where tenant_id not in (select id from tenants)");
+      await deletion.close();
+      assert.equal((await migrate(workspace, "--layout", "--yes", ...owners)).code, 0);
+      assert.deepEqual(await after(workspace), rows);
+    }));
+
+  test("is as it was while another process uses it", () =>
+    using(async (workspace) => {
+      const rows = await before(workspace);
+      const refused = async (): Promise<void> => {
+        const { code, stderr } = await migrate(workspace, "--layout", "--yes", ...owners);
+        assert.equal(code, 1);
+        assert.match(stderr, /in use .*stop the servers/);
+      };
+      if (database === "sqlite") {
+        const other = new DatabaseSync(fileURLToPath(workspace.databaseUrl));
+        // As every server does. Its connections hold a lock on the file.
+        other.exec("pragma journal_mode = wal; select count(*) from tenants");
+        await refused();
+        other.close();
+      } else {
+        const server = postgres(workspace.databaseUrl, {
+          max: 1,
+          onnotice: () => {},
+          connection: { application_name: "portico" },
+        });
+        await server`select 1`;
+        await refused();
+        await server.end();
+        const other = postgres(workspace.databaseUrl, { max: 1, onnotice: () => {} });
+        await other.begin(async (sql) => {
+          await sql`lock table tenants in exclusive mode`;
+          await refused();
+        });
+        await other.end();
+      }
+      assert.deepEqual(await before(workspace), rows);
+      assert.equal((await migrate(workspace, "--layout", "--yes", ...owners)).code, 0);
+    }));
+
+  test("is changed after a change that was interrupted", () =>
+    using(async (workspace) => {
+      const rows = await before(workspace);
+      if (database === "sqlite") {
+        const file = fileURLToPath(workspace.databaseUrl);
+        writeFileSync(`${file}.layout-2`, "the beginning of a copy");
+        writeFileSync(`${file}.layout-2-wal`, "its log");
+      } else {
+        const sql = postgres(workspace.databaseUrl, { max: 1, onnotice: () => {} });
+        await sql
+          .unsafe(`create schema public_layout_2; create table public_layout_2.tenants (no integer);
+          create table public_layout_2.notes (like notes)`)
+          .simple();
+        await sql.end();
+      }
+      assert.equal((await migrate(workspace, "--layout", "--yes", ...owners)).code, 0);
+      assert.deepEqual(await after(workspace), rows);
+      if (database === "sqlite")
+        assert.equal(existsSync(`${fileURLToPath(workspace.databaseUrl)}.layout-2`), false);
+    }));
+});
