@@ -56,6 +56,17 @@ const selectUser = defineQuery([usersTable], (db, input: ParametersOf<{ tenantId
   db.selectFrom("users").select("id").where("tenant_no", "=", input.tenantId).where("id", "=", input.id),
 );
 
+const updateName = defineQuery([tenantsTable], (db, input: ParametersOf<Tenant>) =>
+  db.updateTable("tenants").set({ name: input.name }).where("id", "=", input.id),
+);
+
+/** Changes the name of a tenant. @throws OperatorError if there is none with this id */
+export async function renameTenant(store: Store, id: string, name: string): Promise<Tenant> {
+  await findTenant(store, id);
+  await store.transaction((session) => updateName(store).run(session, { id, name }));
+  return { id, name };
+}
+
 export async function createTenant(store: Store, name: string): Promise<Tenant> {
   return store.transaction((session) => insertTenant(store, session, name));
 }

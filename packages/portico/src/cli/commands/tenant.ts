@@ -1,6 +1,8 @@
-// portico tenant create, list
+// portico tenant create, list, rename, delete
 
-import { createTenant, listTenants } from "../../auth/tenants/tenant.ts";
+import { deleteTenant } from "../../auth/tenants/delete-tenant.ts";
+import { createTenant, findTenant, listTenants, renameTenant } from "../../auth/tenants/tenant.ts";
+import { OperatorError } from "../../errors.ts";
 import { assemble, withStore } from "../../runtime/compose.ts";
 import type { Command } from "../command.ts";
 
@@ -27,4 +29,46 @@ const tenantList: Command = {
   },
 };
 
-export const commands: readonly Command[] = [tenantCreate, tenantList];
+const tenantRename: Command = {
+  name: "tenant rename",
+  summary: "Change the name of a tenant.",
+  options: { name: { value: "NAME", help: "its new name", isRequired: true } },
+  positionals: ["ID"],
+  async run(args) {
+    const tenant = await withStore(await assemble(args.project), (store) =>
+      renameTenant(store, args.positionals[0]!, args.required("name")),
+    );
+    return { json: { tenant }, lines: [`The tenant ${tenant.id} is now named ${tenant.name}.`] };
+  },
+};
+
+const progressIntervalMs = 1_000;
+
+const tenantDelete: Command = {
+  name: "tenant delete",
+  summary: "Delete a tenant and everything that belongs to it. If interrupted, run it again.",
+  options: { confirm: { value: "NAME", help: "name of the tenant, which confirms the deletion" } },
+  positionals: ["ID"],
+  async run(args) {
+    const assembly = await assemble(args.project);
+    return withStore(assembly, async (store) => {
+      const tenant = await findTenant(store, args.positionals[0]!);
+      if (args.text("confirm") !== tenant.name)
+        throw new OperatorError(
+          `this deletes all rows, users and keys of the tenant ${tenant.name}; to confirm, add --confirm '${tenant.name}'`,
+        );
+      let reportedAt = performance.now();
+      const deletedRows = await deleteTenant(store, assembly.tables, tenant.id, (rows) => {
+        if (performance.now() - reportedAt < progressIntervalMs) return;
+        reportedAt = performance.now();
+        process.stderr.write(`${rows} rows deleted\n`);
+      });
+      return {
+        json: { tenant, deletedRows },
+        lines: [`Deleted the tenant ${tenant.name} (${tenant.id}) with ${deletedRows} rows.`],
+      };
+    });
+  },
+};
+
+export const commands: readonly Command[] = [tenantCreate, tenantList, tenantRename, tenantDelete];

@@ -1,4 +1,4 @@
-// portico user create, list, role
+// portico user create, list, role, delete
 
 import { users } from "../../auth/users/resource.ts";
 import { OperatorError } from "../../errors.ts";
@@ -67,4 +67,18 @@ const userRole: Command = {
     }),
 };
 
-export const commands: readonly Command[] = [userCreate, userList, userRole];
+const userDelete: Command = {
+  name: "user delete",
+  summary: "Delete a user to whom no rows refer, with their keys.",
+  options: { tenant: tenantOption },
+  positionals: ["ID"],
+  run: (args) =>
+    withTenant(args, async (context) => {
+      const [id = ""] = args.positionals;
+      const user = await context.get(users, id);
+      await context.engine.delete(context.caller, context.model(users), id);
+      return { json: { user }, lines: [`Deleted the user ${user.name} <${user.email}>.`] };
+    }),
+};
+
+export const commands: readonly Command[] = [userCreate, userList, userRole, userDelete];
