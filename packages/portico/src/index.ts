@@ -23,6 +23,7 @@ export type { Deprecation, StatusRule } from "./declare/field-options.ts";
 export type { ChangesOf, InputOf, RecordOf } from "./declare/record.ts";
 export {
   type Action,
+  contains,
   type Declaration,
   type HookContext,
   type Hooks,
@@ -30,6 +31,7 @@ export {
   type Rows,
   range,
   resource,
+  startsWith,
   type ValidationContext,
 } from "./declare/resource.ts";
 export type { RoleDeclarations, RoleScopes } from "./declare/roles.ts";

@@ -7,14 +7,26 @@ import type { Deprecation } from "./field-options.ts";
 import type { ChangesOf, Fields, InputOf, ParentOf, RecordOf, ServerFieldsOf } from "./record.ts";
 import type { LoosePolicies, Policies, Policy } from "./where.ts";
 
-/** A filter that also accepts `createdAt[gte|gt|lte|lt]=`. */
-export interface Range {
-  readonly range: string;
-}
+/** A filter: a field, or what `range`, `contains` and `startsWith` return. */
+export type LooseFilter =
+  | string
+  | { readonly range: string }
+  | { readonly contains: string }
+  | { readonly startsWith: string };
 
 /** Declares the filters `field[gte|gt|lte|lt]=` in addition to `field=`. `filter: ["status", range("createdAt")]` */
 export function range<const Name extends string>(name: Name): { readonly range: Name } {
   return { range: name };
+}
+
+/** Declares the filter `field[contains]=`. Case matters. It reads every row of the page's order: prefer `search`. */
+export function contains<const Name extends string>(name: Name): { readonly contains: Name } {
+  return { contains: name };
+}
+
+/** Declares the filter `field[startsWith]=`. Case matters. */
+export function startsWith<const Name extends string>(name: Name): { readonly startsWith: Name } {
+  return { startsWith: name };
 }
 
 /**
@@ -108,8 +120,16 @@ export interface Declaration<F extends Fields = Fields, Parent = unknown> {
   readonly was?: string | { readonly name: string; readonly plural: string };
   /** The parent resource: `/posts/{id}/comments`. Rows are deleted with their parent. */
   readonly parent?: Parent;
-  /** Fields that callers may filter by. Each has an index for pages in the default order. */
-  readonly filter?: readonly (RowName<F, Parent> | { readonly range: RowName<F, Parent> })[];
+  /**
+   * Fields that callers may filter by; each has an index for pages in the default order. `"author.name"` is a field of a
+   * related row. `filter: ["status", range("createdAt"), contains("title"), "author.name"]`
+   */
+  readonly filter?: readonly (
+    | FilterName<F, Parent>
+    | { readonly range: FilterName<F, Parent> }
+    | { readonly contains: FilterName<F, Parent> }
+    | { readonly startsWith: FilterName<F, Parent> }
+  )[];
   /** Fields that callers may sort by; `createdAt` when left out. */
   readonly sort?: readonly RowName<F, Parent>[];
   /** Text fields that `q` searches. */
@@ -161,6 +181,8 @@ export interface Declaration<F extends Fields = Fields, Parent = unknown> {
 type RowOf<F extends Fields, Parent> = RecordOf<Resource<string, F, Parent>>;
 type InputFor<F extends Fields> = InputOf<Resource<string, F, undefined>>;
 type ServerFieldsFor<F extends Fields> = ServerFieldsOf<Resource<string, F, undefined>>;
+/** Names of fields of related rows are checked at start. */
+type FilterName<F extends Fields, Parent> = RowName<F, Parent> | `${string}.${string}`;
 type RowName<F extends Fields, Parent> = keyof RowOf<F, Parent> & string;
 
 /** A declared resource. Its type contains its name and fields, from which the types of records and inputs are inferred. */
@@ -192,7 +214,7 @@ export interface LooseDeclaration
   > {
   readonly fields: Readonly<Record<string, FieldShape>>;
   readonly parent?: Resource | undefined;
-  readonly filter?: readonly (string | Range)[];
+  readonly filter?: readonly LooseFilter[];
   readonly sort?: readonly string[];
   readonly search?: readonly string[];
   readonly unique?: readonly (readonly string[])[];

@@ -3,24 +3,41 @@
 import type { Caller } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 import type { ResourceModel } from "../model/model.ts";
-import type { Condition } from "../query/condition.ts";
+import { type Condition, isComparison, isRelated, relatedResource } from "../query/condition.ts";
 import type { Member, Read, ReadOne, SelectedList, SelectedRow, Selection } from "../query/read.ts";
 import { selectMembers } from "../query/selection.ts";
 import { ownPolicyConditions, policyConditions } from "./policy.ts";
 
 /** @throws Problem `insufficient_scope` with the name of the missing scope (RFC 6750, section 3.1) */
 export function requireScope(caller: Caller, scope: string): void {
-  if (caller.scopes.has(scope)) return;
+  if (!caller.scopes.has(scope)) throw insufficientScope(caller, scope);
+}
+
+function insufficientScope(caller: Caller, scope: string): Problem {
   const isOutsideRole = caller.scopesOutsideRole?.has(scope) === true;
   const reason = isOutsideRole ? ` The role \`${caller.role}\` of this user does not include it.` : "";
   const message = `This operation requires the scope \`${scope}\`.${reason}`;
-  throw new Problem("insufficient_scope", message, [], scopeChallenge([scope]));
+  return new Problem("insufficient_scope", message, [], scopeChallenge([scope]));
 }
 
 /** The header that names the missing scopes. Without scopes, it names none: any of several would do. */
 export function scopeChallenge(scopes: readonly string[]): Readonly<Record<string, string>> {
   const scope = scopes.length === 0 ? "" : `, scope="${scopes.join(" ")}"`;
   return { "WWW-Authenticate": `Bearer error="insufficient_scope"${scope}` };
+}
+
+/** The error for a caller that may not read the related rows of conditions; undefined if there is none. */
+export function missingRelatedScope(caller: Caller, conditions: readonly Condition[]): Problem | undefined {
+  for (const condition of conditions) {
+    if (isComparison(condition)) continue;
+    if (isRelated(condition)) {
+      const scope = relatedResource(condition).scopes.read;
+      if (!caller.scopes.has(scope)) return insufficientScope(caller, scope);
+    }
+    const missing = missingRelatedScope(caller, condition.conditions);
+    if (missing) return missing;
+  }
+  return undefined;
 }
 
 const none: readonly Condition[] = Object.freeze([]);
@@ -32,8 +49,25 @@ const none: readonly Condition[] = Object.freeze([]);
 export function withPolicies<Plan extends Read | ReadOne>(caller: Caller, read: Plan): Plan {
   const selection = selectionWithPolicies(caller, read.resource, read.selection);
   const policy = policyConditions(caller, read.resource);
-  if (selection === read.selection && policy.length === 0) return read;
-  return { ...read, selection, conditions: [...read.conditions, ...policy] };
+  const conditions = relatedWithPolicies(caller, read.conditions);
+  if (selection === read.selection && conditions === read.conditions && policy.length === 0) return read;
+  return { ...read, selection, conditions: policy.length === 0 ? conditions : [...conditions, ...policy] };
+}
+
+/**
+ * Adds the policies for related rows to conditions of a caller: a filter must not reveal what the caller cannot read.
+ * @throws Problem `insufficient_scope` for related rows that the caller may not read
+ */
+export function relatedWithPolicies(caller: Caller, conditions: readonly Condition[]): readonly Condition[] {
+  if (conditions.every(isComparison)) return conditions;
+  return conditions.map((condition): Condition => {
+    if (isComparison(condition)) return condition;
+    const inner = relatedWithPolicies(caller, condition.conditions);
+    if (!isRelated(condition)) return { ...condition, conditions: inner };
+    const target = relatedResource(condition);
+    requireScope(caller, target.scopes.read);
+    return { ...condition, conditions: [...inner, ...policyConditions(caller, target)] };
+  });
 }
 
 /** @param outer the resource that the selection belongs to; its own policy is a condition of the read */

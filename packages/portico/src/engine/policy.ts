@@ -6,7 +6,8 @@ import { OperatorError } from "../errors.ts";
 import { valueKey } from "../lib/value-key.ts";
 import type { Model, PolicyRule, ResourceModel, WriteOperation } from "../model/model.ts";
 import { type Condition, conditionKeys, isComparison, never } from "../query/condition.ts";
-import { describeValue, isPlainObject, parseWhere } from "../query/where.ts";
+import { describeValue, isPlainObject } from "../query/plain-object.ts";
+import { parseWhere } from "../query/where.ts";
 
 const none: readonly never[] = Object.freeze([]);
 const nothing: readonly Condition[] = Object.freeze([never]);

@@ -14,6 +14,7 @@ import {
 } from "../query/condition.ts";
 import type { RowValues } from "../query/write.ts";
 import type { Store } from "../store/store.ts";
+import { relatedWithPolicies } from "./authorize.ts";
 import { policyConditions } from "./policy.ts";
 import { evaluateAll, type Verdict } from "./row-conditions.ts";
 
@@ -35,7 +36,7 @@ export async function areVisible(
   rows: readonly EventRow[],
   conditions: readonly Condition[] = [],
 ): Promise<readonly boolean[]> {
-  const all = [...conditions, ...policyConditions(caller, resource)];
+  const all = [...relatedWithPolicies(caller, conditions), ...policyConditions(caller, resource)];
   const verdicts = await evaluateRows(store, caller.tenantId, all, rows);
   // A row that does not have a value that a condition compares is hidden.
   return verdicts.map((verdict) => verdict === true);

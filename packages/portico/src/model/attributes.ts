@@ -5,6 +5,7 @@ import type { Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import { snakeCase } from "../lib/case.ts";
 import { parseTimestamp } from "../lib/timestamp.ts";
+import { filtersOf } from "./filters.ts";
 import { indexesOf } from "./indexes.ts";
 import { bodySchemas } from "./json-schema.ts";
 import { type Attribute, defaultSort, type ResourceModel, type StatusRuleModel } from "./model.ts";
@@ -148,13 +149,7 @@ export function addNamedAttributes(resource: Resource, model: Draft): void {
       `resource ${name}, ${list}: there is no field ${attributeName}; use one of ${[...model.attribute.keys()].join(", ")}`,
     );
   };
-  model.filters = new Map(
-    (declaration.filter ?? []).map((entry) => {
-      const hasRange = typeof entry !== "string";
-      const attribute = attributeNamed(hasRange ? entry.range : entry, "filter");
-      return [attribute.name, { attribute, hasRange }];
-    }),
-  );
+  model.filters = filtersOf(resource, model);
   model.sorts = new Map(
     [defaultSort, ...(declaration.sort ?? [])].map((each) => [each, attributeNamed(each, "sort")]),
   );

@@ -47,13 +47,13 @@ export function buildModel(
     byName.set(resource.name, draftOf(resource, app.version));
   }
   for (const resource of declared) addAttributes(resource, byName);
+  for (const each of byName.values()) each.collections = collectionsOf([...byName.values()], each);
   for (const resource of declared) addNamedAttributes(resource, byName.get(resource.name)!);
   validateParents(byName.values());
   const drafts = [...byName.values()];
   for (const each of drafts) {
     each.isRestricted = isRestricted(each);
     each.refusable = refusableOperations(each);
-    each.collections = collectionsOf(drafts, each);
     each.children = childrenOf(drafts, each);
     each.dependents = dependentsOf(drafts, each);
   }

@@ -115,8 +115,8 @@ function automaticIndexes({
   const newest = attribute.get(defaultSort)!;
   const container = parent ? [parent] : [];
   for (const sort of sorts.values()) add([...container, sort, id]);
-  for (const { attribute: filter } of filters.values())
-    if (!filter.statusRules) add([...container, filter, newest, id]);
+  for (const { attribute: filter, related, operators } of filters.values())
+    if (!related && operators.has("eq") && !filter.statusRules) add([...container, filter, newest, id]);
   for (const reference of references) add([reference, newest, id]);
   for (const each of attributes) if (each.unique) add([each], each.unique);
   return [...indexes.values()];

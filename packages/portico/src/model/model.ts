@@ -68,6 +68,28 @@ export interface Collection {
   readonly reference: Attribute;
 }
 
+/** A comparison that callers may ask for. `eq` and `ne` take several values. */
+export type FilterOperator = "eq" | "in" | "ne" | "isNull" | RangeOperator | "contains" | "startsWith";
+export type RangeOperator = "gte" | "gt" | "lte" | "lt";
+
+/** A field that callers may filter by. */
+export interface FilterModel {
+  /** Its path: `status`, or `author.role`. */
+  readonly name: string;
+  /** The rows that have the attribute; undefined for the row itself. */
+  readonly related: RelatedRows | undefined;
+  readonly attribute: Attribute;
+  readonly operators: ReadonlySet<FilterOperator>;
+  /** Whether ranges are among the operators. */
+  readonly hasRange: boolean;
+}
+
+/** The row that a reference points to, or the rows that refer to the row. */
+export interface RelatedRows extends Collection {
+  readonly name: string;
+  readonly kind: "is" | "some";
+}
+
 /** The writes that a policy can decide about. PUT and actions are updates. */
 export type WriteOperation = "create" | "update" | "delete";
 export type PolicyOperation = "read" | WriteOperation;
@@ -108,8 +130,8 @@ export interface ResourceModel extends Shape {
   readonly collections: ReadonlyMap<string, Collection>;
   /** The references to it whose rows are deleted with the row that they refer to. */
   readonly dependents: readonly Dependent[];
-  /** The filters by attribute name; `hasRange` allows ranges as well as equality. */
-  readonly filters: ReadonlyMap<string, { readonly attribute: Attribute; readonly hasRange: boolean }>;
+  /** The filters by their paths: `status`, `author.role`. */
+  readonly filters: ReadonlyMap<string, FilterModel>;
   readonly sorts: ReadonlyMap<string, Attribute>;
   readonly search: readonly Attribute[];
   readonly indexes: readonly IndexModel[];

@@ -1,7 +1,7 @@
 // The parameters of an operation: in its path, its query and its headers.
 
 import { attributeSchema, type JsonSchema } from "./json-schema.ts";
-import { type Attribute, defaultSort, type ResourceModel } from "./model.ts";
+import { defaultSort, type FilterModel, type FilterOperator, type ResourceModel } from "./model.ts";
 
 export interface Parameter {
   readonly name: string;
@@ -12,16 +12,15 @@ export interface Parameter {
   /** How often it may occur; several values of a filter mean any of them. */
   readonly maxCount: number;
   /** What a filter compares. */
-  readonly filter?: { readonly attribute: Attribute; readonly operator: "in" | RangeOperator };
+  readonly filter?: { readonly filter: FilterModel; readonly operator: FilterOperator };
 }
-
-export type RangeOperator = "gte" | "gt" | "lte" | "lt";
 
 export const defaultLimit = 20;
 export const maxLimit = 100;
 /** A numbered page counts rows from the first, so its number is bounded. */
 export const maxPage = 100_000;
-const maxFilterValues = 50;
+/** Values of one filter. */
+export const maxFilterValues = 50;
 
 /** What a draft of an operation says about its parameters. */
 interface Parameterized {
@@ -121,32 +120,39 @@ const pageParameters = [
 /** Parameters of either style of paging. */
 export const pagingParameters = [...cursorParameters, ...pageParameters].map(({ name }) => name);
 
-const rangeDescriptions: Readonly<Record<RangeOperator, string>> = {
-  gte: "At least this value.",
-  gt: "More than this value.",
-  lte: "At most this value.",
-  lt: "Less than this value.",
+/** The parameters of an operator: its schema, from that of one value, and how often it occurs. */
+const operatorParameters: Readonly<
+  Record<
+    FilterOperator,
+    { readonly description: string; readonly isList?: true; readonly schema?: JsonSchema }
+  >
+> = {
+  eq: { description: "One of the values that the field may have.", isList: true },
+  in: { description: "The values that the field may have, separated by commas.", schema: { type: "string" } },
+  ne: { description: "A value that the field may not have.", isList: true },
+  isNull: { description: "Whether the field has no value.", schema: { type: "boolean" } },
+  gte: { description: "At least this value." },
+  gt: { description: "More than this value." },
+  lte: { description: "At most this value." },
+  lt: { description: "Less than this value." },
+  contains: { description: "A text that the field contains. Case matters.", schema: { type: "string" } },
+  startsWith: { description: "A text that the field begins with. Case matters.", schema: { type: "string" } },
 };
 
 function filterParameters({ filters }: ResourceModel): Parameter[] {
-  return [...filters.values()].flatMap(({ attribute, hasRange }): Parameter[] => {
-    const { default: _, description: __, ...schema } = attributeSchema({ ...attribute, isOptional: false });
-    const parameter = { in: "query", schema } as const;
-    const equality: Parameter = {
-      ...parameter,
-      name: attribute.name,
-      description: `One of the values that ${attribute.name} may have.`,
-      maxCount: maxFilterValues,
-      filter: { attribute, operator: "in" },
-    };
-    if (!hasRange) return [equality];
-    const ranges = (Object.keys(rangeDescriptions) as RangeOperator[]).map((operator) => ({
-      ...parameter,
-      name: `${attribute.name}[${operator}]`,
-      description: rangeDescriptions[operator],
-      maxCount: 1,
-      filter: { attribute, operator },
-    }));
-    return [equality, ...ranges];
+  return [...filters.values()].flatMap((filter) => {
+    const { name, attribute, operators } = filter;
+    const {
+      default: _,
+      description: __,
+      ...valueSchema
+    } = attributeSchema({ ...attribute, isOptional: false });
+    return [...operators].map((operator): Parameter => {
+      const { description, isList = false, schema = valueSchema } = operatorParameters[operator];
+      return {
+        ...{ in: "query", name: operator === "eq" ? name : `${name}[${operator}]`, schema, description },
+        ...{ maxCount: isList ? maxFilterValues : 1, filter: { filter, operator } },
+      };
+    });
   });
 }

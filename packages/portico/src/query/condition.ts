@@ -54,6 +54,11 @@ export function isRelated(condition: Condition): condition is RelatedCondition {
   return condition.operator === "is" || condition.operator === "some";
 }
 
+/** The resource of the related rows. */
+export function relatedResource(condition: RelatedCondition): ResourceModel {
+  return condition.operator === "is" ? condition.attribute.reference!.target : condition.resource;
+}
+
 /** Whether the values of a row decide the conditions, without any other row. */
 export function areDecidedByRow(conditions: readonly Condition[]): boolean {
   return conditions.every(

@@ -1,10 +1,11 @@
 // Parses a condition as declarations write it, `{ status: "open", members: { some: { userId } } }`, into the tree that the
 // store compiles. It was returned by code, so nothing about it is known.
 
-import { prefixEnd } from "../lib/prefix-end.ts";
 import type { Attribute, ResourceModel } from "../model/model.ts";
 import { type Comparable, comparableOf } from "./comparable.ts";
 import { allOf, always, type Condition, never, type Operator, type Value } from "./condition.ts";
+import { describeValue, isPlainObject } from "./plain-object.ts";
+import { searchOf } from "./search-condition.ts";
 
 /** Conditions that lead from one to the next: combinations and related rows inside each other. */
 const maxDepth = 8;
@@ -39,8 +40,6 @@ interface Position {
   /** Whether the condition is met where what is parsed here is not. */
   readonly isNegated: boolean;
 }
-
-type Where = Readonly<Record<string, unknown>>;
 
 class WhereParser {
   readonly #options: WhereOptions;
@@ -285,29 +284,3 @@ interface Compared {
 const tooMany = `has more than ${maxComparisons} comparisons; simplify it`;
 
 const operatorNames = ["not", "in", "notIn", "lt", "lte", "gt", "gte", "contains", "startsWith", "isNull"];
-
-/** `contains` or `startsWith`; every text, but not null, has the empty text. */
-export function searchOf(attribute: Attribute, operator: "contains" | "startsWith", text: string): Condition {
-  if (text === "") return { attribute, operator: "notIn", values: [null] };
-  // Nothing sorts after texts that begin with the last character of Unicode.
-  if (operator === "startsWith" && prefixEnd(text) === undefined)
-    return { attribute, operator: "gte", values: [text] };
-  return { attribute, operator, values: [text] };
-}
-
-/** Whether a value is an object of no class. A promise, for example, has no members and would exclude no row. */
-export function isPlainObject(value: unknown): value is Where {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
-
-/** A value in messages. */
-export function describeValue(value: unknown): string {
-  if (value === null) return "null";
-  if (value === undefined) return "undefined";
-  if (Array.isArray(value)) return "a list";
-  if (value instanceof Promise) return "a promise";
-  if (isPlainObject(value)) return "an object";
-  return typeof value === "object" ? "an object of a class" : `a ${typeof value}`;
-}

@@ -21,7 +21,7 @@ export interface SubscriptionPlan {
   readonly kind: string;
   /** Selects the events of one row; undefined selects those of all rows. */
   readonly id: string | undefined;
-  /** Conditions on the event's row. Those on related rows contain the policies of the caller. */
+  /** Conditions on the event's row. The policies of related rows are added for each caller. */
   readonly conditions: readonly Condition[];
   readonly selection: Selection;
   /** Whether the row that was recorded with the event contains the whole selection. If not, the selection is read. */

@@ -97,7 +97,9 @@ test("the parameters of a list: paging, sort, search and filters", () => {
     parameters.map(({ name, in: location, maxCount }) => `${location} ${name} ${maxCount}`),
     [
       ...["path parentId 1", "query sort 1", "query fields 1", "query limit 1", "query cursor 1"],
-      ...["query direction 1", "query q 1", "query state 50", "query dueAt 50"],
+      ...["query direction 1", "query q 1"],
+      ...["query state 50", "query state[in] 1", "query state[ne] 50", "query state[isNull] 1"],
+      ...["query dueAt 50", "query dueAt[in] 1", "query dueAt[ne] 50", "query dueAt[isNull] 1"],
       ...["query dueAt[gte] 1", "query dueAt[gt] 1", "query dueAt[lte] 1", "query dueAt[lt] 1"],
     ],
   );

@@ -62,11 +62,14 @@ function wayOf(conditions: readonly Comparison[], sort: Attribute): Way {
   return hasIndex ? "along a range" : "along the sort";
 }
 
-/** No filter, each filter by equality, a range of the sorted attribute, and the filters of declared indexes. */
+/** No filter, each filter by equality and by null, a range of the sorted attribute, and the filters of declared indexes. */
 function filtersOf({ filters, indexes, parent }: ResourceModel, sort: Attribute): Comparison[][] {
   // A computed status has no index.
   const indexed = [...filters.values()].filter(({ attribute }) => !attribute.statusRules);
-  const equal = indexed.map(({ attribute }) => equalTo(attribute));
+  const equal = indexed.flatMap(({ attribute }) => [
+    equalTo(attribute),
+    ...(attribute.isNullable && !attribute.unique ? [{ ...equalTo(attribute), values: [null] }] : []),
+  ]);
   const ranges = filters.get(sort.name)?.hasRange
     ? (["gte", "lt"] as const).map(
         (operator): Comparison => ({ attribute: sort, operator, values: [anyValue(sort)] }),

@@ -2,16 +2,15 @@
 
 import { type GraphQLFieldConfigArgumentMap, GraphQLInt, GraphQLString } from "graphql";
 import { validationError } from "../../errors.ts";
-import { isStorable } from "../../lib/storable-text.ts";
 import { defaultSort, type ResourceModel } from "../../model/model.ts";
 import { defaultLimit, maxLimit } from "../../model/operation-parameters.ts";
-import type { Comparison, Value } from "../../query/condition.ts";
 import type { Container, CursorPage, ListRequest, Selection, Sort } from "../../query/read.ts";
 import type { AttributeTypes } from "../schema/attribute-type.ts";
-import { filterInput, rangeName, rangeOperators, sortEnum } from "../schema/inputs.ts";
+import { filterInput, sortEnum } from "../schema/inputs.ts";
 import { defaultListLimit } from "../schema/naming.ts";
 import { requiredId } from "../schema/shared-types.ts";
 import type { Arguments } from "./field-mapping.ts";
+import { filterConditions } from "./filter-arguments.ts";
 
 /** The coerced arguments of a connection. The value of a sort enumeration is a `Sort`. */
 export interface ConnectionArguments {
@@ -99,38 +98,5 @@ function requireExclusive(name: string, other: string, value: unknown, otherValu
     throw validationError(name, "duplicate", `${name} cannot be combined with ${other}.`);
 }
 
-/** The maximum number of values for one field of a filter. */
-const maxValues = 50;
-
 /** Without a prototype, because a field can be called `constructor`. */
 const noFilter: Arguments = Object.freeze(Object.create(null));
-
-/** @throws Problem `validation_error` */
-export function filterConditions(resource: ResourceModel, filter: Arguments): Comparison[] {
-  const conditions: Comparison[] = [];
-  for (const { attribute, hasRange } of resource.filters.values()) {
-    const { name } = attribute;
-    const accepted = filter[name];
-    if (Array.isArray(accepted)) {
-      // Checked before duplicates are removed: the same long list can be the value of many fields.
-      if (accepted.length > maxValues)
-        throw validationError(`filter.${name}`, "max", `${name} has more than ${maxValues} values.`);
-      const values = [...new Set(accepted as Value[])];
-      for (const value of values) requireStorable(name, value);
-      conditions.push({ attribute, operator: "in", values });
-    }
-    if (!hasRange) continue;
-    for (const operator of rangeOperators) {
-      const bound = filter[rangeName(attribute, operator)];
-      if (!isPresent(bound)) continue;
-      requireStorable(rangeName(attribute, operator), bound as Value);
-      conditions.push({ attribute, operator, values: [bound as Value] });
-    }
-  }
-  return conditions;
-}
-
-function requireStorable(name: string, value: Value): void {
-  if (typeof value === "string" && !isStorable(value))
-    throw validationError(`filter.${name}`, "format", `${name} contains a character that cannot be stored.`);
-}

@@ -1,13 +1,15 @@
 // Input types: the inputs of mutations, filters and sorts.
 
 import {
+  GraphQLBoolean,
   GraphQLEnumType,
   type GraphQLInputFieldConfig,
   GraphQLInputObjectType,
   GraphQLList,
   GraphQLNonNull,
 } from "graphql";
-import type { ActionModel, Attribute, ResourceModel } from "../../model/model.ts";
+import type { ActionModel, Attribute, FilterOperator, ResourceModel } from "../../model/model.ts";
+import { type FilterFields, filterFields, takesList } from "../fields/filter-arguments.ts";
 import { type AttributeTypes, deprecationReason } from "./attribute-type.ts";
 import { pascalCase, upperCase } from "./naming.ts";
 
@@ -60,30 +62,60 @@ export function isOptionalInput({ attributes }: ActionModel): boolean {
   return !attributes.some(isRequired);
 }
 
-/** The filter of a connection: accepted values for each field, and ranges where they are declared. */
+/** The filter of a connection: fields with operators, related rows, and combinations of filters. */
 export function filterInput(
   types: AttributeTypes,
   resource: ResourceModel,
 ): GraphQLInputObjectType | undefined {
-  const fields = [...resource.filters.values()].flatMap(({ attribute, hasRange }) => {
-    const type = types.of(resource, attribute);
-    const values = [
-      attribute.name,
-      { type: new GraphQLList(new GraphQLNonNull(type)), description: "Matches any of these values." },
-    ] as const;
-    const ranges = hasRange
-      ? rangeOperators.map((operator) => [rangeName(attribute, operator), { type }] as const)
-      : [];
-    return [values, ...ranges];
+  const { own, related } = filterFields(resource);
+  if (own.size === 0 && related.size === 0) return undefined;
+  const prefix = pascalCase(resource.name);
+  const relatedFields = [...related].map(([name, { rows, fields }]) => {
+    const typeName = `${prefix}${pascalCase(name)}`;
+    const inner = inputObject(`${typeName}Filter`, operatorInputs(types, rows.resource, fields))!;
+    const type =
+      rows.kind === "is"
+        ? inner
+        : new GraphQLInputObjectType({
+            name: `${typeName}Condition`,
+            fields: { some: { type: inner }, none: { type: inner } },
+          });
+    return [name, { type }] as const;
   });
-  return inputObject(`${pascalCase(resource.name)}Filter`, Object.fromEntries(fields));
+  const filter: GraphQLInputObjectType = new GraphQLInputObjectType({
+    name: `${prefix}Filter`,
+    description: "All fields must match.",
+    fields: () => ({
+      ...operatorInputs(types, resource, own),
+      ...Object.fromEntries(relatedFields),
+      AND: { type: new GraphQLList(new GraphQLNonNull(filter)) },
+      OR: { type: new GraphQLList(new GraphQLNonNull(filter)) },
+      NOT: { type: filter },
+    }),
+  });
+  return filter;
 }
 
-export const rangeOperators = ["gte", "gt", "lte", "lt"] as const;
+const operatorDescriptions: Partial<Record<FilterOperator, string>> = {
+  eq: "Matches any of these values; null matches rows without a value.",
+  ne: "Matches none of these values.",
+};
 
-/** `createdAt` and `gte` -> `createdAtGte` */
-export function rangeName({ name }: Attribute, operator: (typeof rangeOperators)[number]): string {
-  return name + pascalCase(operator);
+function operatorInputs(
+  types: AttributeTypes,
+  resource: ResourceModel,
+  fields: FilterFields["own"],
+): InputFields {
+  return Object.fromEntries(
+    [...fields].map(([name, { filter, operator }]) => {
+      const type = operator === "isNull" ? GraphQLBoolean : types.of(resource, filter.attribute);
+      const description = operatorDescriptions[operator] ?? null;
+      return [
+        name,
+        { type: takesList(operator) ? new GraphQLList(new GraphQLNonNull(type)) : type, description },
+      ];
+    }),
+  );
 }
 
 /** `CREATED_AT_DESC`; the value of each is a `Sort`. */

@@ -1,5 +1,6 @@
 // Turns a subscription operation into a plan for the hub.
 
+import { missingRelatedScope } from "../../engine/authorize.ts";
 import { Problem } from "../../errors.ts";
 import { valueKey } from "../../lib/value-key.ts";
 import { bytesOfToken } from "../../query/answer-size.ts";
@@ -34,6 +35,7 @@ export function planSubscription(
     // Only called if the row is sufficient.
     rowText: (row) => ownText(row, events.selection)!,
     render: (position, row) => `{"data":{"${fieldName}":${row}},"extensions":{"eventId":"${position}"}}`,
-    missingScope: (caller) => missingScopes(caller, compiled.scopes)[0]?.problem,
+    missingScope: (caller) =>
+      missingScopes(caller, compiled.scopes)[0]?.problem ?? missingRelatedScope(caller, events.conditions),
   };
 }

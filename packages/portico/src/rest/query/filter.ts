@@ -1,21 +1,46 @@
-// Filters of a collection: `status=draft`, with several values meaning any of them, and `createdAt[gte]=...`.
+// Filters of a collection: `status=draft`, with several values meaning any of them, `status[ne]=draft`, `createdAt[gte]=...`.
 
 import type { InputError, Issue } from "../../errors.ts";
 import { isStorable } from "../../lib/storable-text.ts";
 import { parseTimestamp } from "../../lib/timestamp.ts";
 import type { Attribute } from "../../model/model.ts";
-import type { Parameter } from "../../model/operation-parameters.ts";
-import type { Comparison, Value } from "../../query/condition.ts";
+import { maxFilterValues, type Parameter } from "../../model/operation-parameters.ts";
+import type { Condition, Value } from "../../query/condition.ts";
+import { filterCondition } from "../../query/filter.ts";
 
 /** The condition of a filter. Adds an error for each value that the attribute cannot have. */
 export function parseFilter(
-  { attribute, operator }: NonNullable<Parameter["filter"]>,
+  { filter, operator }: NonNullable<Parameter["filter"]>,
   name: string,
   values: readonly string[],
   errors: InputError[],
-): Comparison {
-  const distinct = operator === "in" ? [...new Set(values)] : values.slice(0, 1);
-  return { attribute, operator, values: distinct.map((value) => parseValue(attribute, name, value, errors)) };
+): Condition {
+  const [first = ""] = values;
+  switch (operator) {
+    case "isNull":
+      if (first !== "true" && first !== "false")
+        errors.push({ field: name, issue: "type", text: "must be true or false" });
+      return filterCondition(filter, operator, [first === "true"]);
+    case "contains":
+    case "startsWith":
+      if (!isStorable(first)) errors.push(unstorable(name));
+      return filterCondition(filter, operator, [first]);
+    case "eq":
+    case "ne":
+    case "in": {
+      const texts = new Set(operator === "in" ? first.split(",", maxFilterValues + 1) : values);
+      if (texts.size > maxFilterValues)
+        errors.push({ field: name, issue: "max", text: `must have at most ${maxFilterValues} values` });
+      const parsed = [...texts].map((text) => parseValue(filter.attribute, name, text, errors));
+      return filterCondition(filter, operator, parsed);
+    }
+    default:
+      return filterCondition(filter, operator, [parseValue(filter.attribute, name, first, errors)]);
+  }
+}
+
+function unstorable(name: string): InputError {
+  return { field: name, issue: "format", text: "contains a character that cannot be stored" };
 }
 
 function parseValue({ field }: Attribute, name: string, text: string, errors: InputError[]): Value {
