@@ -51,7 +51,7 @@ export function compileBoundedList(
   });
   return compile(
     dialect.builder,
-    sql`${search?.prefix ?? sql``}select ${text}, ${keys}, count(*) ${isWithin}, ${totalOf(dialect, read)}, count(*)${search ? sql`, ${search.outcome(sql`count(*)`)}` : sql``} from ${measured}`,
+    sql`select ${text}, ${keys}, count(*) ${isWithin}, ${totalOf(dialect, read)}, count(*)${search ? sql`, ${search.isComplete(sql`count(*)`)}` : sql``} from ${measured}`,
     { tenantOf },
   );
 }
@@ -69,7 +69,7 @@ export function compileRows(
   // sorting them.
   const statement = compile<BoundedInput<Read>>(
     dialect.builder,
-    sql`${search?.prefix ?? sql``}select ${text}, ${keys}, ${totalOf(dialect, read)}${search ? sql`, ${search.outcome(undefined)}` : sql``} from ${pageColumns(dialect, read, search)}${parts.joins} limit -1`,
+    sql`select ${text}, ${keys}, ${totalOf(dialect, read)}${search ? sql`, ${search.isComplete(undefined)}` : sql``} from ${pageColumns(dialect, read, search)}${parts.joins} limit -1`,
     { tenantOf },
   );
   return { ...statement, endsIfLarge: true };
@@ -81,10 +81,9 @@ export function pageOfRows(read: Read, rows: readonly ColumnValues[]): ListColum
   if (isTraversedDescending(read) !== read.sort.isDescending) whole.reverse();
   const joined = (column: number): string => whole.map((row) => row[column]).join(rowSeparator);
   const total = read.page.style === "page" ? ((rows[0]?.[2] ?? 0) as number) : null;
-  // The last columns are those of a search.
-  const [, , , isComplete, matches] = (rows[0] ?? []) as [unknown, unknown, unknown, number?, number?];
-  const outcome = [isComplete, matches] as const;
-  return [joined(0), needsKeys(read) ? joined(1) : null, whole.length, total, rows.length, ...outcome];
+  // A search has this column.
+  const isComplete = rows[0]?.[3] as number | undefined;
+  return [joined(0), needsKeys(read) ? joined(1) : null, whole.length, total, rows.length, isComplete];
 }
 
 /** A row on PostgreSQL as JSON text, or null if the text is too large. */

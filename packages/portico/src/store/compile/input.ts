@@ -21,8 +21,8 @@ export interface SearchTerms {
   readonly indexed: readonly string[];
   /** Words that are checked on each row. */
   readonly checked: readonly string[];
-  /** How many matches are read and sorted at most; of more, the index of the sort is walked. */
-  readonly maxSorted: number;
+  /** How many entries of the index of the sort are compared with the matches at most. */
+  readonly maxEntries: number;
 }
 
 export type Expression = RawBuilder<unknown>;

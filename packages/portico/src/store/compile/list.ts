@@ -30,7 +30,6 @@ export type ListColumns = readonly [
   total: number | null,
   found?: number,
   isComplete?: number,
-  matches?: number | null,
 ];
 
 /**
@@ -62,14 +61,14 @@ export function compileList(dialect: Dialect, read: Read, access?: SearchAccess)
   });
   return compile(
     dialect.builder,
-    sql`${search?.prefix ?? sql``}select ${text}, ${keys ?? sql`null`}, count(*), ${totalOf(dialect, read)}${outcomeOf(search, sql`count(*)`)} from ${rows}`,
+    sql`select ${text}, ${keys ?? sql`null`}, count(*), ${totalOf(dialect, read)}${outcomeOf(search, sql`count(*)`)} from ${rows}`,
     { mayScan: mayScan(read, access), tenantOf },
   );
 }
 
 /** The columns of `ListColumns` that only a search has. */
 function outcomeOf(search: SearchParts | undefined, found: Expression): Expression {
-  return search ? sql`, ${found}, ${search.outcome(found)}` : sql``;
+  return search ? sql`, ${found}, ${search.isComplete(found)}` : sql``;
 }
 
 /** The number of all rows of a list, for numbered pages; null for others. */

@@ -1,30 +1,34 @@
-// A page of a search whose cost is bounded. There are two ways to find its rows, and `search/bounded-search.ts` chooses:
+// A page of a search whose cost is bounded. `search/bounded-search.ts` chooses between these ways to find its rows:
 //
 // "walk" reads rows in the order of the page and checks each for the words. It suits words that many rows contain: the
-// page is full after a few rows. The walk ends after a number of rows; it then reports that the page is incomplete.
+// page is full after a few rows.
 //
-// "matches" asks the search index for all matches. SQLite sorts a few of them. Of many it only keeps the set of their
-// row numbers, and walks the index of the sort until enough entries are in the set: an entry of that index takes a tenth
-// of the time that reading a row takes. PostgreSQL always sorts them.
+// "sorted" asks the search index for all matches, reads their rows and sorts them. It suits words that few rows contain.
+//
+// "set" is for words in between, on SQLite. It keeps only the row numbers of the matches, and walks the index of the sort
+// until enough of its entries are in that set. Comparing an entry takes a tenth of the time that reading a row takes.
+//
+// A walk ends after a number of rows or entries; it then reports that the page is incomplete.
 
 import { sql } from "kysely";
 import type { Condition } from "../../query/condition.ts";
 import type { Read } from "../../query/read.ts";
+import type { Statement } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
 import { searchTable } from "../schema/ddl.ts";
 import { containedWord } from "../search/index-terms.ts";
-import { parameter } from "../statement.ts";
+import { compile, parameter } from "../statement.ts";
 import { columnsOf, orderBy } from "./columns.ts";
 import { conditionsOf } from "./condition.ts";
 import { beyondPosition, isTraversedDescending, walkRanges } from "./index-ranges.ts";
-import { type Expression, isOfTenant, type ReadInput, type SearchTerms } from "./input.ts";
+import { type Expression, isOfTenant, type ReadInput, type SearchTerms, tenantOf } from "./input.ts";
 import { walkedConditions } from "./page-index.ts";
 import { limitOf } from "./row-limit.ts";
 
 /** How the rows of a search are found. It is part of the shape of a statement. */
 export interface SearchAccess {
-  readonly kind: "walk" | "matches";
-  /** How many rows a walk reads at most. */
+  readonly kind: "walk" | "sorted" | "set";
+  /** How many rows "walk" checks at most. PostgreSQL must know it when it plans. */
   readonly maxWalked: number;
   /** How many words are checked on each row. */
   readonly checkedWords: number;
@@ -34,138 +38,128 @@ export interface SearchAccess {
 
 /** The parts of the statement of a search. */
 export interface SearchParts {
-  /** Precedes `select`. */
-  readonly prefix: Expression;
   /** The `from` item of the page's rows, with the columns that their JSON is built from. */
   readonly rows: Expression;
   /**
-   * Two columns of the result: whether the page is complete, as 0 or 1, and the number of matches, null if unknown.
+   * A column of the result: whether the page is complete, as 0 or 1.
    *
-   * @param found the number of rows found, where the statement knows it: then only an incomplete page is examined
+   * @param found the number of rows found, where the statement knows it: then only a page that is not full is examined
    */
-  readonly outcome: (found: Expression | undefined) => Expression;
+  readonly isComplete: (found: Expression | undefined) => Expression;
+}
+
+/** A walk along an index in the order of the page. */
+interface Walk {
+  /** The conditions that hold for all rows of the walk. */
+  readonly conditions: readonly Condition[];
+  /** How many rows or entries it reads at most. */
+  readonly limit: Expression;
 }
 
 export function searchParts(dialect: Dialect, read: Read, access: SearchAccess): SearchParts {
-  if (access.kind === "walk") return walk(dialect, read, access);
-  return dialect.name === "sqlite" ? sqliteMatches(dialect, read, access) : allMatches(dialect, read, access);
+  return parts[access.kind](dialect, read, access);
 }
+
+const parts = { walk, sorted, set };
 
 function walk(dialect: Dialect, read: Read, access: SearchAccess): SearchParts {
-  const walked = walkedConditions(read)!;
-  const size = sql`${sql.lit(access.maxWalked)}`;
-  const checks = [...uncheckedConditions(dialect, read, walked), ...wordChecks(dialect, access)];
-  const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
-  const limit = limitOf(dialect, read);
+  const walked: Walk = { conditions: walkedConditions(read)!, limit: sql`${sql.lit(access.maxWalked)}` };
+  const checks = [...remainingConditions(dialect, read, walked), ...wordChecks(dialect, access)];
+  const isComplete = isWholeWalk(dialect, read, walked);
   const columns = pageColumnsOf(read);
-  const counted = sql`(select count(*) from (${walkedRows(dialect, read, walked, sql.join(orderColumns(read)), size)}) as w) < ${size}`;
-  return {
-    prefix: sql``,
-    rows:
-      dialect.name === "sqlite"
-        ? sql`(${rowsOfWalk(dialect, read, walkedRows(dialect, read, walked, rowNumbers(dialect, read), size), checks, columns)}) as r`
-        : // The subquery has this order already, so PostgreSQL does not sort.
-          sql`(select ${columns} from (${walkedRows(dialect, read, walked, sql`r.*`, size)}) as r where ${all(checks)} order by ${order} limit ${limit}) as r`,
-    outcome: (found) => sql`${outcomeOf(found, limit, counted)}, null`,
-  };
-}
-
-/** How many matches SQLite walks the index of the sort for, in entries for each match. */
-const entriesPerMatch = 20;
-
-function sqliteMatches(dialect: Dialect, read: Read, access: SearchAccess): SearchParts {
-  const index = sql.table(searchTable(read.resource.table));
-  const text = searchParameter(
-    ({ tenantNo, search }) => dialect.searchText(tenantNo, search.indexed),
-    "words of q",
-  );
-  const prefix = sql`with m as materialized (select rowid as row_no from ${index} where ${index} match ${text}) `;
-  const matches = sql`(select count(*) from m)`;
-  const words = wordChecks(dialect, access);
+  if (dialect.name === "sqlite")
+    return { rows: sql`(${rowsOfWalk(dialect, read, walked, checks, columns)}) as r`, isComplete };
   const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
-  const limit = limitOf(dialect, read);
-  const conditions = [
-    isOfTenant("r"),
-    ...conditionsOf(dialect, "r", read.conditions),
-    ...beyondPositionOnce(dialect, read),
-    ...words,
-  ];
-  const maxSorted = searchParameter(({ search }) => search.maxSorted, "sorted matches");
-  // A limit of 0 ends a branch before its first row; SQLite would evaluate a constant condition on each row.
-  const sorted = sql`select r.row_no from (select row_no from m limit case when ${matches} <= ${maxSorted} then -1 else 0 end) as m
-    cross join ${table(read)} as r on r.row_no = m.row_no where ${all(conditions)} order by ${order} limit ${limit}`;
-  const page = (numbers: Expression): Expression =>
-    sql`(select ${pageColumnsOf(read)} from (${numbers}) as w cross join ${table(read)} as r on r.row_no = w.row_no) as r`;
-  const walked = walkedConditions(read);
-  if (!walked) return { prefix, rows: page(sorted), outcome: () => sql`1, ${matches}` };
-  const entries = sql`case when ${matches} > ${maxSorted} then ${matches} * ${sql.lit(entriesPerMatch)} else 0 end`;
-  const inSet = [
-    sql`w.row_no in (select row_no from m)`,
-    ...uncheckedConditions(dialect, read, walked),
-    ...words,
-  ];
-  const walkedNumbers = walkedRows(dialect, read, walked, rowNumbers(dialect, read), entries);
-  const rest = rowsOfWalk(dialect, read, walkedNumbers, inSet, sql`r.row_no`);
-  const isWhole = sql`case when ${matches} <= ${maxSorted} then 1 else
-    (select count(*) from (${walkedRows(dialect, read, walked, rowNumbers(dialect, read), entries)}) as w) < ${entries} end`;
   return {
-    prefix,
-    rows: page(sql`select * from (${sorted}) as s union all select * from (${rest}) as s`),
-    outcome: (found) => sql`${outcomeOf(found, limit, isWhole)}, ${matches}`,
+    // The subquery has this order already, so PostgreSQL does not sort.
+    rows: sql`(select ${columns} from (${walkedRows(dialect, read, walked, sql`r.*`)}) as r
+      where ${all(checks)} order by ${order} limit ${limitOf(dialect, read)}) as r`,
+    isComplete,
   };
 }
 
-function allMatches(dialect: Dialect, read: Read, access: SearchAccess): SearchParts {
-  const text = searchParameter(
-    ({ tenantNo, search }) => dialect.searchText(tenantNo, search.indexed),
-    "words of q",
-  );
+function sorted(dialect: Dialect, read: Read, access: SearchAccess): SearchParts {
   const conditions = [
     isOfTenant("r"),
     ...conditionsOf(dialect, "r", read.conditions),
-    ...beyondPositionOnce(dialect, read),
+    beyondPositionOnce(dialect, read),
     ...wordChecks(dialect, access),
   ];
   const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
+  const matching = (columns: Expression): Expression =>
+    sql`select ${columns} from ${dialect.searched(read.resource, indexedWords(dialect))} where ${all(conditions)}
+      order by ${order} limit ${limitOf(dialect, read)}`;
+  const isComplete = (): Expression => sql`1`;
+  if (dialect.name === "postgres") return { rows: sql`(${matching(pageColumnsOf(read))}) as r`, isComplete };
+  // Sorting whole rows would take longer than reading the few that remain again.
   return {
-    prefix: sql``,
-    rows: sql`(select ${pageColumnsOf(read)} from ${dialect.searched(read.resource, text)} where ${all(conditions)} order by ${order} limit ${limitOf(dialect, read)}) as r`,
-    outcome: () => sql`1, null`,
+    rows: sql`(select ${pageColumnsOf(read)} from (${matching(sql`r.row_no`)}) as w
+      cross join ${table(read)} as r on r.row_no = w.row_no) as r`,
+    isComplete,
   };
 }
 
+function set(dialect: Dialect, read: Read, access: SearchAccess): SearchParts {
+  const limit = dialect.limit(
+    0,
+    searchParameter(({ search }) => search.maxEntries, "entries to walk"),
+  );
+  const walked: Walk = { conditions: walkedConditions(read)!, limit };
+  const index = sql.table(searchTable(read.resource.table));
+  const conditions = [
+    sql`w.row_no in (select rowid from ${index} where ${index} match ${indexedWords(dialect)})`,
+    ...remainingConditions(dialect, read, walked),
+    ...wordChecks(dialect, access),
+  ];
+  return {
+    rows: sql`(${rowsOfWalk(dialect, read, walked, conditions, pageColumnsOf(read))}) as r`,
+    isComplete: isWholeWalk(dialect, read, walked),
+  };
+}
+
+/** Counts the rows, of any tenant with the tag, that the search index has for the indexed words. */
+export function compileMatchCount(dialect: Dialect, read: Read): Statement<ReadInput<Read>> {
+  const index = sql.table(searchTable(read.resource.table));
+  const query = sql`select count(*) from ${index} where ${index} match ${indexedWords(dialect)}`;
+  return compile(dialect.builder, query, { mayScan: true, tenantOf });
+}
+
 /** The first rows of the page's index range, whether they match or not. */
-function walkedRows(
-  dialect: Dialect,
-  read: Read,
-  walked: readonly Condition[],
-  columns: Expression,
-  count: Expression,
-): Expression {
+function walkedRows(dialect: Dialect, read: Read, walked: Walk, columns: Expression): Expression {
   const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
-  const ranges = walkRanges(dialect, read, walked).map(
+  const ranges = walkRanges(dialect, read, walked.conditions).map(
     (range) =>
-      sql`select ${columns} from ${table(read)} as r where ${all([isOfTenant("r"), ...range])} order by ${order} limit ${count}`,
+      sql`select ${columns} from ${table(read)} as r where ${all([isOfTenant("r"), ...range])} order by ${order} limit ${walked.limit}`,
   );
   if (ranges.length === 1) return ranges[0]!;
   const each = ranges.map((range) => sql`select * from (${range}) as b`);
-  return sql`select * from (${sql.join(each, sql` union all `)}) as r order by ${order} limit ${count}`;
+  return sql`select * from (${sql.join(each, sql` union all `)}) as r order by ${order} limit ${walked.limit}`;
 }
 
-/** SQLite reads the rows in the order in which it walks the index. With `order by` it would read all before the first. */
+/**
+ * The rows of a walk that meet the conditions, on SQLite, which reads them in the order in which it walks the index. With
+ * `order by` it would read all before the first.
+ */
 function rowsOfWalk(
   dialect: Dialect,
   read: Read,
-  numbers: Expression,
+  walked: Walk,
   conditions: readonly Expression[],
   columns: Expression,
 ): Expression {
+  const numbers = walkedRows(dialect, read, walked, sql.join([sql`r.row_no`, ...orderColumns(read)]));
   return sql`select ${columns} from (${numbers}) as w cross join ${table(read)} as r on r.row_no = w.row_no
     where ${all(conditions)} limit ${limitOf(dialect, read)}`;
 }
 
-function rowNumbers(dialect: Dialect, read: Read): Expression {
-  return sql`r.${dialect.rowIdColumn}, ${sql.join(orderColumns(read))}`;
+/** Whether a walk ended with its index range, or with a full page. */
+function isWholeWalk(dialect: Dialect, read: Read, walked: Walk): SearchParts["isComplete"] {
+  const numbers = walkedRows(dialect, read, walked, sql.join(orderColumns(read)));
+  const isEnd = sql`(select count(*) from (${numbers}) as w) < ${walked.limit}`;
+  return (found) => {
+    const isFull = found ? sql`when ${found} >= ${limitOf(dialect, read)} then 1 ` : sql``;
+    return sql`case ${isFull}when ${isEnd} then 1 else 0 end`;
+  };
 }
 
 /** The columns that rows are sorted by. */
@@ -178,8 +172,8 @@ function pageColumnsOf(read: Read): Expression {
 }
 
 /** The conditions that the walked index range does not meet by itself. */
-function uncheckedConditions(dialect: Dialect, read: Read, walked: readonly Condition[]): Expression[] {
-  const subset = read.conditions.filter((condition) => !walked.includes(condition));
+function remainingConditions(dialect: Dialect, read: Read, walked: Walk): Expression[] {
+  const subset = read.conditions.filter((condition) => !walked.conditions.includes(condition));
   return conditionsOf(dialect, "r", read.conditions, { subset });
 }
 
@@ -192,14 +186,16 @@ function wordChecks(dialect: Dialect, { checkedWords }: SearchAccess): Expressio
 }
 
 /** The condition that a row is beyond the position of the page, as one condition for all ranges. */
-function beyondPositionOnce(dialect: Dialect, read: Read): Expression[] {
+function beyondPositionOnce(dialect: Dialect, read: Read): Expression {
   const ranges = beyondPosition(dialect, read).map((range) => all(range));
-  return [ranges.length === 1 ? ranges[0]! : sql`(${sql.join(ranges, sql` or `)})`];
+  return ranges.length === 1 ? ranges[0]! : sql`(${sql.join(ranges, sql` or `)})`;
 }
 
-function outcomeOf(found: Expression | undefined, limit: Expression, isWhole: Expression): Expression {
-  const isFull = found ? sql`when ${found} >= ${limit} then 1 ` : sql``;
-  return sql`case ${isFull}when ${isWhole} then 1 else 0 end`;
+function indexedWords(dialect: Dialect): Expression {
+  return searchParameter(
+    ({ tenantNo, search }) => dialect.searchText(tenantNo, search.indexed),
+    "words of q",
+  );
 }
 
 function searchParameter(

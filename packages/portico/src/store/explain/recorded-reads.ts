@@ -32,5 +32,5 @@ export function isList(read: Read | ReadOne): read is Read {
 }
 
 /** An incomplete page, so that a search goes on with the statement that it would run next. */
-const emptyPage: ListColumns = [null, null, 0, 0, 0, 0, null];
+const emptyPage: ListColumns = [null, null, 0, 0, 0, 0];
 const emptyRow: ColumnValues = ["{}"];

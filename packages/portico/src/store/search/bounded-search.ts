@@ -6,45 +6,67 @@ import type { ReadInput, SearchTerms } from "../compile/input.ts";
 import type { ListColumns } from "../compile/list.ts";
 import { walkedConditions } from "../compile/page-index.ts";
 import { rowLimit } from "../compile/row-limit.ts";
-import type { SearchAccess } from "../compile/search.ts";
+import { compileMatchCount, type SearchAccess } from "../compile/search.ts";
 import type { Session } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
-import { WordFrequencies } from "./word-frequency.ts";
+import { type SearchEstimate, WordFrequencies } from "./word-frequency.ts";
 
 /** Runs one way to search. */
 export type RunSearch = (access: SearchAccess, terms: SearchTerms) => Promise<ListColumns>;
 
-/** SQLite reads and sorts this many matches about as fast as it walks an index to find the first page of them. */
-const maxSorted = 500;
+/** Of 100,000 rows, sorting this many matches takes as long as walking the index of the sort for a page of them. */
+const maxSorted = 400;
+/** How many entries of the index of the sort are walked for each match, before the matches are sorted after all. */
+const entriesPerMatch = 14;
 /** A search with more matches than this runs as a slow read. */
-const maxQuickMatches = 2_000;
-const unlimited = Number.MAX_SAFE_INTEGER;
+const maxQuickMatches = 4_000;
 
 export class BoundedSearch {
+  readonly #dialect: Dialect;
+  readonly #database: Session;
   readonly #frequencies: WordFrequencies;
 
   constructor(dialect: Dialect, database: Session) {
+    this.#dialect = dialect;
+    this.#database = database;
     this.#frequencies = new WordFrequencies(dialect, database);
   }
 
-  async list({ tenantNo, read }: ReadInput<Read>, run: RunSearch): Promise<ListColumns> {
+  async list(input: ReadInput<Read>, run: RunSearch): Promise<ListColumns> {
+    const { tenantNo, read } = input;
     const { resource, words } = read;
     const estimate = await this.#frequencies.estimate(tenantNo, resource, words);
     const { maxWalked, indexed, checked } = estimate;
     const canWalk = walkedConditions(read) !== undefined;
     if (canWalk && maxWalked > 0) {
       const access = { kind: "walk", maxWalked, checkedWords: words.length, isQuick: true } as const;
-      const found = await run(access, { indexed: [], checked: words, maxSorted });
+      const found = await run(access, { indexed: [], checked: words, maxEntries: 0 });
       if (isComplete(read, found)) return found;
     }
-    const access = { kind: "matches", maxWalked: 0, checkedWords: checked.length } as const;
-    const isQuick = canWalk && estimate.isIndexedRare && (estimate.matches ?? unlimited) <= maxQuickMatches;
-    const found = await run({ ...access, isQuick }, { indexed, checked, maxSorted });
-    const matches = found[6];
-    estimate.matches = matches ?? undefined;
-    // Only SQLite, which counts them, may have given up.
-    if (matches === null || isComplete(read, found)) return found;
-    return await run({ ...access, isQuick: false }, { indexed, checked, maxSorted: unlimited });
+    const access = { maxWalked: 0, checkedWords: checked.length };
+    // PostgreSQL would read all matches in order to count them, and cannot compare them with an index.
+    if (this.#dialect.name === "postgres")
+      return await run({ ...access, kind: "sorted", isQuick: false }, { indexed, checked, maxEntries: 0 });
+    const matches = await this.#matches(input, estimate);
+    const isQuick = estimate.isIndexedRare;
+    const terms = { indexed, checked, maxEntries: matches * entriesPerMatch };
+    if (canWalk && matches > maxSorted) {
+      const set = { ...access, kind: "set", isQuick: isQuick && matches <= maxQuickMatches } as const;
+      const found = await run(set, terms);
+      if (isComplete(read, found)) return found;
+    }
+    return await run({ ...access, kind: "sorted", isQuick: isQuick && matches <= maxSorted }, terms);
+  }
+
+  /** The number of matches of the indexed words, at the first of the searches that share the estimate. */
+  async #matches(input: ReadInput<Read>, estimate: SearchEstimate): Promise<number> {
+    if (estimate.matches !== undefined) return estimate.matches;
+    const { indexed, checked } = estimate;
+    const statement = compileMatchCount(this.#dialect, input.read);
+    const search: SearchTerms = { indexed, checked, maxEntries: 0 };
+    const [row] = await this.#database.query(statement, { ...input, search });
+    estimate.matches = Number(row?.[0] ?? 0);
+    return estimate.matches;
   }
 }
 

@@ -29,17 +29,24 @@ interface SampleInput {
 }
 
 /**
- * How many rows are sampled and walked, by the size of their search words. Rows with more are not read in order to check
- * them.
+ * How many rows are sampled, and which part of the walked rows is walked, by the size of their search words. Rows with
+ * more are not read in order to check them.
  */
 const sizes = [
-  { maxBytes: 2_000, sampled: 300, maxWalked: 1_500 },
-  { maxBytes: 16_000, sampled: 80, maxWalked: 200 },
+  { maxBytes: 2_000, sampled: 300, walkedPart: 1 },
+  { maxBytes: 16_000, sampled: 80, walkedPart: 1 / 8 },
 ] as const;
 const measuredRows = 50;
 
-/** The share of rows from which on a word is frequent: reading all matches then takes longer than checking rows. */
-const frequentShare = 0.025;
+/**
+ * The share of rows from which on a word is frequent, and how many rows are then walked at most. With 100,000 rows, finding
+ * a page of 20 rows by checking rows and by reading all matches take equally long for a word with this share. Matches
+ * cost more on PostgreSQL, which reads each row.
+ */
+const limits = {
+  sqlite: { frequentShare: 0.04, maxWalked: 1_200 },
+  postgres: { frequentShare: 0.0125, maxWalked: 3_000 },
+} as const;
 
 /** The maximum number of words that are sampled, and so checked on rows. */
 const maxSampledWords = 8;
@@ -88,14 +95,15 @@ export class WordFrequencies {
   ): Promise<SearchEstimate> {
     const bytes = await this.#averageBytes(tenantNo, resource);
     const size = sizes.find(({ maxBytes }) => bytes <= maxBytes);
-    if (!size) return estimateOf(words, [], [], 0);
+    if (!size) return estimateOf(words, [], [], 1, 0);
     // Longer words are rarer.
     const sampled = [...words].sort((one, other) => other.length - one.length).slice(0, maxSampledWords);
     const statement = this.#sampleOf(resource, sampled.length, size.sampled);
     const [counts = []] = await this.#database.query(statement, { tenantNo, words: sampled });
     const [rows = 0, ...found] = counts.map(Number);
     const shares = found.map((count) => (rows === 0 ? 0 : count / rows));
-    return estimateOf(words, sampled, shares, size.maxWalked);
+    const { frequentShare, maxWalked } = limits[this.#dialect.name];
+    return estimateOf(words, sampled, shares, frequentShare, maxWalked * size.walkedPart);
   }
 
   /** The average size of the search words of a row, in bytes. */
@@ -154,6 +162,7 @@ function estimateOf(
   words: readonly string[],
   sampled: readonly string[],
   shares: readonly number[],
+  frequentShare: number,
   maxWalked: number,
 ): SearchEstimate {
   const isFrequent = (word: string): boolean => (shares[sampled.indexOf(word)] ?? 0) >= frequentShare;
