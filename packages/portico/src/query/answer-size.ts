@@ -14,7 +14,7 @@ export const maxAnswerBytes = 16 * 1024 * kibibyte;
 export const bytesOfToken = 100 * kibibyte;
 
 /** A character of UTF-16 in UTF-8, at most. */
-const maxCharacterBytes = 3;
+export const maxCharacterBytes = 3;
 
 /** The tokens that a response costs on top of the one for its request: one for each 100 KiB after the first. */
 export function tokensOf(answer: string): number {
