@@ -41,7 +41,7 @@ const maxReportedScopes = 20;
 
 /** An error for each field whose scope the caller lacks. */
 export function missingScopes(
-  { scopes }: Caller,
+  { scopes, scopesOutsideRole, role }: Caller,
   required: readonly RequiredScope[],
 ): readonly { readonly problem: Problem; readonly path: readonly string[] }[] {
   const missing = required.filter(
@@ -49,7 +49,8 @@ export function missingScopes(
   );
   const challenge = scopeChallenge([...new Set(missing.map(({ scope }) => scope))]);
   return missing.slice(0, maxReportedScopes).map(({ scope, path }) => {
-    const message = `${path.join(".")} requires the scope ${scope}, which the credential does not have.`;
+    const lacking = scopesOutsideRole?.has(scope) ? `the role ${role} of this user` : "the credential";
+    const message = `${path.join(".")} requires the scope ${scope}, which ${lacking} does not have.`;
     return { problem: new Problem("insufficient_scope", message, [], challenge), path };
   });
 }

@@ -42,6 +42,7 @@ onEachDatabase("roles of users", (database) => {
     });
     const { body } = await requestGraphql(server, "{ apiKeys { id } }", { key });
     assert.equal(body.errors[0].extensions.code, "insufficient_scope");
+    assert.match(body.errors[0].message, /keys:read, which the role member of this user does not have/);
     await patch(user.id, { role: "owner" });
     expectAnswer(await server.request("/v1/api-keys", { key }), { status: 200 });
     await patch(user.id, { role: "member" });
