@@ -25,6 +25,7 @@ export async function transact<T>(
     result = await workWithin(part, work, limitMs);
     part.assertNoFailure();
   } catch (error) {
+    part.end();
     // If the rollback fails, the connection is closed and the server rolls back.
     await connection.run("rollback").catch(() => connection.destroy());
     throw part.causeOf(error);
@@ -43,13 +44,28 @@ class Part implements Transaction {
   readonly #query: QueryInTransaction;
   readonly #depth: number;
   readonly #savepoint: string;
+  readonly #outer: Part | undefined;
   #failure: { readonly error: unknown } | undefined;
+  #hasEnded = false;
 
-  constructor(connection: Connection, query: QueryInTransaction, depth = 0) {
+  constructor(connection: Connection, query: QueryInTransaction, outer?: Part) {
     this.#connection = connection;
     this.#query = query;
-    this.#depth = depth;
-    this.#savepoint = `part_${depth}`;
+    this.#outer = outer;
+    this.#depth = outer ? outer.#depth + 1 : 0;
+    this.#savepoint = `part_${this.#depth}`;
+  }
+
+  /**
+   * Refuses further statements. Work that timed out may still wait for one; what it sends afterwards, `rollback to` for
+   * example, would fail the next transaction of the connection.
+   */
+  end(): void {
+    this.#hasEnded = true;
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded || (this.#outer?.hasEnded ?? false);
   }
 
   async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
@@ -62,7 +78,7 @@ class Part implements Transaction {
   }
 
   async nested<T>(work: (part: Transaction) => Promise<T>): Promise<T> {
-    const inner = new Part(this.#connection, this.#query, this.#depth + 1);
+    const inner = new Part(this.#connection, this.#query, this);
     await this.#run(`savepoint ${this.#savepoint}`);
     try {
       const result = await work(inner);
@@ -85,6 +101,7 @@ class Part implements Transaction {
   }
 
   async #run(text: string): Promise<void> {
+    if (this.hasEnded) throw new Error("the transaction has ended");
     try {
       await this.#connection.run(text);
     } catch (error) {
