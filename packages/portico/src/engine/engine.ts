@@ -15,6 +15,7 @@ import type { Store } from "../store/store.ts";
 import { requireScope, withPolicies } from "./authorize.ts";
 import { isProvenByRow, requireContainer, requireContainerId } from "./containers.ts";
 import { throwNotFound } from "./find-row.ts";
+import { jointWritesQueue } from "./joint-writes-queue.ts";
 import { type Me, readMe, requireOwnFields } from "./me.ts";
 import { Page, RequestedList } from "./page.ts";
 import { BodyValidator } from "./validation/body-validator.ts";
@@ -28,6 +29,7 @@ export class Engine extends Writes {
   readonly model: Model;
   readonly #store: Store;
   readonly #dependencies: WriteDependencies;
+  readonly #jointWrites = jointWritesQueue();
   readonly #cursors: CursorCodec;
 
   /** @param cursors the codec of a server; without one, cursors are valid for this engine only */
@@ -106,19 +108,23 @@ export class Engine extends Writes {
   }
 
   /**
-   * Runs several writes in one transaction: all of them or none. Each sees the earlier ones. If the transaction conflicts
-   * with a concurrent one, `work` runs again.
+   * Runs several writes of a tenant in one transaction: all of them or none. Each sees the earlier ones. If the transaction
+   * conflicts with a concurrent one, `work` runs again.
+   *
+   * @throws Problem `rate_limited`, `unavailable` if too many others are waiting
    */
-  writeTogether<T>(work: (writes: Writes) => Promise<T>): Promise<T> {
-    return this.#store.transaction((transaction) =>
-      work(
-        new Writes(this.#dependencies, {
-          session: transaction,
-          transaction,
-          run: (part) => transaction.nested(part),
-        }),
-      ),
-    );
+  writeTogether<T>({ tenantId }: Caller, work: (writes: Writes) => Promise<T>): Promise<T> {
+    const run = (): Promise<T> =>
+      this.#store.transaction((transaction) =>
+        work(
+          new Writes(this.#dependencies, {
+            session: transaction,
+            transaction,
+            run: (part) => transaction.nested(part),
+          }),
+        ),
+      );
+    return this.#store.database.isRemote ? this.#jointWrites.run(run, tenantId) : run();
   }
 
   /** Runs several operations in one transaction, without checking scopes. */

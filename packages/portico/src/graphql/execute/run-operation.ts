@@ -13,7 +13,8 @@ export async function runOperation(
   context: OperationContext,
 ): Promise<ExecutionOutcome> {
   if (mutations > 1) return runTogether(fields, context);
-  const returnedOnce: Record<string, unknown> = {};
+  // Without a prototype, as `__proto__` is a possible name.
+  const returnedOnce: Record<string, unknown> = Object.create(null);
   const addReturnedOnce: RunContext["addReturnedOnce"] = (name, members) => {
     returnedOnce[name] = members;
   };

@@ -14,12 +14,13 @@ export async function runTogether(
 ): Promise<ExecutionOutcome> {
   let running: CompiledField | undefined;
   try {
-    return await context.engine.writeTogether(async (writes) => {
+    return await context.engine.writeTogether(context.caller, async (writes) => {
       // The transaction may run again after a conflict, so that nothing of an earlier attempt remains here.
       const size = new ResponseSize();
       const slice = new TimeSlice();
       const texts: string[] = [];
-      const returnedOnce: Record<string, unknown> = {};
+      // Without a prototype, as `__proto__` is a possible name.
+      const returnedOnce: Record<string, unknown> = Object.create(null);
       const addReturnedOnce: RunContext["addReturnedOnce"] = (name, members) => {
         returnedOnce[name] = members;
       };

@@ -159,6 +159,14 @@ onEachDatabase("several mutations of one operation", (database) => {
     assert.deepEqual(body.extensions.returnedOnce, { a: { pin: "1234" }, b: { pin: "1234" } });
     const failed = await mutate(`a: ${pass}`, `b: deleteClub(id: "${unknownId}") { id }`);
     assert.equal(failed.body.extensions, undefined);
+    // Names that objects have already.
+    for (const names of [["__proto__"], ["__proto__", "constructor"]]) {
+      const { extensions } = (await mutate(...names.map((name) => `${name}: ${pass}`))).body;
+      assert.deepEqual(
+        Object.entries(extensions.returnedOnce),
+        names.map((name) => [name, { pin: "1234" }]),
+      );
+    }
   });
 
   test("a generated value that is taken is generated again", async () => {
@@ -239,6 +247,25 @@ onEachDatabase("several mutations of one operation", (database) => {
       );
       assert.equal(names[0], names[1]);
     }
+  });
+
+  test("many operations that write the same rows in different orders all succeed", async () => {
+    const ids = await Promise.all(
+      ["p", "q", "r", "s"].map(async (name) => (await server.create("/clubs", { name })).id),
+    );
+    const orders = [ids, ids.toReversed(), [...ids.slice(2), ...ids.slice(0, 2)]];
+    const answers = await Promise.all(
+      Array.from({ length: 24 }, (_, index) =>
+        mutate(
+          ...orders[index % orders.length]!.map(
+            (id, at) => `m${at}: updateClub(id: "${id}", input: { name: "${index}" }) { name }`,
+          ),
+        ),
+      ),
+    );
+    for (const { body, text } of answers) assert.equal(body.errors, undefined, text);
+    const names = await Promise.all(ids.map(async (id) => (await server.request(`/clubs/${id}`)).body.name));
+    assert.equal(new Set(names).size, 1, names.join());
   });
 
   test("a subscription gets the events of all mutations in order, and none of an operation that failed", async () => {
