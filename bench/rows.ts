@@ -7,6 +7,7 @@ import { type Client, tokenLoad } from "./oauth.ts";
 import { postOf } from "./post.ts";
 import { flatQuery, nestedQuery, type Query } from "./queries.ts";
 import type { RivalKind } from "./rival-kinds.ts";
+import { searchRows } from "./search-rows.ts";
 
 export interface Row {
   readonly name: string;
@@ -54,6 +55,7 @@ export function readRows({ key, ids }: Filled, deepPath: string, token: string):
       floorOfRow: { of: "page of 20 newest", percent: 90 },
     },
     { name: "filtered page of 20", load: get([`${firstPage}&status=published`]) },
+    ...searchRows(get),
     graphqlRow("GraphQL: 20 posts", key, flatQuery),
     graphqlRow("GraphQL: 20 posts, nested", key, nestedQuery),
     {

