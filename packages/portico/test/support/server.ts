@@ -109,6 +109,11 @@ export interface CommandOptions {
   readonly cwd?: string;
 }
 
+export interface ProcessCommandOptions extends CommandOptions {
+  /** When a command that still runs is killed: its code is null. */
+  readonly killAfterMs?: number;
+}
+
 /** Runs a command inside this process, in a tenth of the time of a process: `portico(workspace, ["key", "list"])`. */
 export async function portico(
   { databaseUrl }: Pick<Workspace, "databaseUrl">,
@@ -132,10 +137,9 @@ export async function portico(
 export async function porticoProcess(
   workspace: Pick<Workspace, "databaseUrl">,
   words: readonly string[],
-  { env = {}, cwd = projectFolder }: CommandOptions = {},
+  { env = {}, cwd = projectFolder, killAfterMs = 60_000 }: ProcessCommandOptions = {},
 ): Promise<CommandResult> {
-  // For a command that hangs, the code is null.
-  const limits = { timeout: 60_000, killSignal: "SIGKILL" } as const;
+  const limits = { timeout: killAfterMs, killSignal: "SIGKILL" } as const;
   const child = start(words, { DATABASE_URL: workspace.databaseUrl, ...env }, cwd, limits);
   let stdout = "";
   let stderr = "";

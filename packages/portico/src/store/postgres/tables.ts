@@ -55,6 +55,9 @@ export const postgresTables: TableDialect = {
     return code === "55P03" || code === "40P01";
   },
 
+  // SQLSTATE of a violated `check` and `not null`.
+  lacksValue: (error) => ["23514", "23502"].includes(String(codeOf(error))),
+
   async existing(session) {
     const tables = new Map<string, TableDescription>();
     const columns = await rows(
@@ -87,11 +90,15 @@ export const postgresTables: TableDialect = {
     }
     const references = await rows(
       session,
-      `select f.conrelid::regclass::text, a.attname, f.confrelid::regclass::text
+      `select f.conrelid::regclass::text, a.attname, f.confrelid::regclass::text, f.convalidated::text
        from pg_constraint f join pg_attribute a on a.attrelid = f.conrelid and a.attnum = any(f.conkey)
        where f.contype = 'f' and f.connamespace = current_schema()::regnamespace and a.attname <> 'tenant_no'`,
     );
-    for (const [table, column, target] of references) tables.get(table!)?.references.set(column!, target!);
+    for (const [table, column, target, isChecked] of references) {
+      const description = tables.get(table!);
+      description?.references.set(column!, target!);
+      if (isChecked !== "true") description?.uncheckedReferences.add(column!);
+    }
     return tables;
   },
 
@@ -124,7 +131,9 @@ export const postgresTables: TableDialect = {
         (foreignKey) =>
           sql`alter table ${name} add constraint ${constraint(foreignKey)} ${foreignKeyDefinition(foreignKey)} not valid`,
       ),
-      checked: lacking.map((each) => sql`alter table ${name} validate constraint ${constraint(each)}`),
+      checked: table.foreignKeys
+        .filter((each) => lacking.includes(each) || existing.uncheckedReferences.has(each.column))
+        .map((each) => sql`alter table ${name} validate constraint ${constraint(each)}`),
     };
   },
 

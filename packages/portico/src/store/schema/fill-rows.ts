@@ -60,12 +60,14 @@ export async function fillRows(
     const batch = await inTransaction(async (part) => {
       // The columns have these types.
       const rows = (await part.query(read, from)) as readonly (readonly [number, string, string])[];
-      const tenantIdOf = await store.tenants.findIds(
-        part,
-        rows.map(([tenantNo]) => tenantNo),
+      const numbers = rows.map(([tenantNo]) => tenantNo);
+      // Outside the transaction, so that the tenants are cached: they exist longer than their rows.
+      const tenantIdOf = await store.tenants.findIds(store.database, numbers);
+      await Promise.all(
+        rows.map(([tenantNo, id, text]) =>
+          fillRow(store, part, resource, fill, JSON.parse(text), { tenantId: tenantIdOf(tenantNo), id }),
+        ),
       );
-      for (const [tenantNo, id, text] of rows)
-        await fillRow(store, part, resource, fill, JSON.parse(text), { tenantId: tenantIdOf(tenantNo), id });
       return rows;
     });
     const [tenantNo, id] = batch.at(-1) ?? [];

@@ -209,8 +209,15 @@ async function runApart(
         return work(part);
       }),
     );
-  if (step.isLocking) await inTransaction((part) => step.run(part, (work) => work(part), report));
-  else await step.run(session, inTransaction, report);
+  try {
+    if (step.isLocking) await inTransaction((part) => step.run(part, (work) => work(part), report));
+    else await step.run(session, inTransaction, report);
+  } catch (error) {
+    if (step.kind !== "required" || !dialect.lacksValue(error)) throw error;
+    throw new OperatorError(
+      `an earlier version is still running and adds rows without a value that is now required; stop it, then run portico migrate --contract again. This statement failed: ${step.text}`,
+    );
+  }
 }
 
 /**

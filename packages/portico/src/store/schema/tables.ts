@@ -17,6 +17,8 @@ export interface ExistingTable {
   readonly indexColumns: ReadonlyMap<string, readonly string[]>;
   /** The referenced table, by column. */
   readonly references: ReadonlyMap<string, string>;
+  /** Columns whose references were added, but not yet checked in all rows, because the migration was interrupted. */
+  readonly uncheckedReferences: ReadonlySet<string>;
   /** Names of search indexes: on SQLite, of their triggers. */
   readonly searches: ReadonlySet<string>;
 }
@@ -28,6 +30,7 @@ export class TableDescription implements ExistingTable {
   readonly brokenIndexes = new Set<string>();
   readonly indexColumns = new Map<string, string[]>();
   readonly references = new Map<string, string>();
+  readonly uncheckedReferences = new Set<string>();
   readonly searches = new Set<string>();
 }
 
@@ -47,6 +50,8 @@ export interface TableDialect {
   limitLockWait(session: Session): Promise<void>;
   /** Whether a transaction failed because other transactions hold locks on the tables. */
   isBlocked(error: unknown): boolean;
+  /** Whether a statement failed because a row lacks a value of a required column. */
+  lacksValue(error: unknown): boolean;
   existing(session: Session): Promise<Map<string, ExistingTable>>;
   /** The missing foreign keys of a table. They are added after all tables exist, because two tables may refer to each other. */
   addReferences(table: Table, existing: ExistingTable | undefined): References;

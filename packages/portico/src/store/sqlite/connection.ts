@@ -149,6 +149,13 @@ export function isBusy(error: unknown): boolean {
   return isSqliteError(cause) && busyCodes.has(cause.errcode & 0xff);
 }
 
+/** Whether a statement failed because of a constraint that is neither unique nor a reference (SQLITE_CONSTRAINT). */
+export function isConstraintFailure(error: unknown): boolean {
+  return isSqliteError(error) && (error.errcode & 0xff) === constraint;
+}
+
+const constraint = 19;
+
 const busyCodes = new Set([5, 6]);
 
 function isSqliteError(error: unknown): error is Error & { errcode: number } {

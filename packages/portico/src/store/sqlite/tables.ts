@@ -16,7 +16,7 @@ import { indexesOn, withoutColumns } from "../schema/drop.ts";
 import { indexPrefix } from "../schema/index-names.ts";
 import { type ExistingTable, TableDescription, type TableDialect } from "../schema/tables.ts";
 import { taggedText } from "../search/index-terms.ts";
-import { isBusy } from "./connection.ts";
+import { isBusy, isConstraintFailure } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
 
 const rowNumber = "row_no";
@@ -40,6 +40,7 @@ export const sqliteTables: TableDialect = {
   async limitLockWait() {},
 
   isBlocked: isBusy,
+  lacksValue: isConstraintFailure,
 
   async existing(session) {
     const tables = new Map<string, TableDescription>();
