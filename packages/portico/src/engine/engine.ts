@@ -39,7 +39,7 @@ export class Engine extends Writes {
     super(dependencies, {
       session: store.database,
       transaction: undefined,
-      run: (work) => store.transaction(work),
+      run: (work, options) => store.transaction(work, options),
     });
     this.model = model;
     this.#store = store;

@@ -5,7 +5,7 @@ import type { Caller } from "../declare/caller.ts";
 import { isId } from "../lib/id.ts";
 import type { ActionModel, ResourceModel } from "../model/model.ts";
 import type { Container, ReadOne } from "../query/read.ts";
-import type { Session, Transaction } from "../store/database.ts";
+import type { Session, Transaction, TransactionOptions } from "../store/database.ts";
 import { requireScope, withPolicies } from "./authorize.ts";
 import { explainDeleteError, explainWriteError, retryOnCollision } from "./constraint.ts";
 import { containerConditions, requireContainer } from "./containers.ts";
@@ -26,7 +26,7 @@ export interface WriteScope {
   /** The transaction of all writes; undefined if each has its own. */
   readonly transaction: Transaction | undefined;
   /** Runs one write: if it throws, nothing of it remains. */
-  run<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
+  run<T>(work: (session: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
 }
 
 export class Writes {
@@ -55,7 +55,9 @@ export class Writes {
     const created = this.#scope.transaction
       ? undefined
       : await createAlone(this.#dependencies, caller, resource, input, parentId);
-    return created ?? this.#write(caller, resource, (writing) => writing.insert(resource, input, parentId));
+    if (created) return created;
+    const options = { isSingleWrite: resource.isCreatedAlone };
+    return this.#write(caller, resource, (writing) => writing.insert(resource, input, parentId), options);
   }
 
   /** Replaces the fields of a row. Fields that the body omits get their defaults. */
@@ -178,6 +180,7 @@ export class Writes {
     caller: Caller,
     resource: ResourceModel,
     work: (transaction: WriteTransaction) => Promise<WriteResult>,
+    options?: TransactionOptions,
   ): Promise<WriteResult> {
     let transaction: WriteTransaction | undefined;
     try {
@@ -185,7 +188,7 @@ export class Writes {
         this.#scope.run((session) => {
           transaction = new WriteTransaction(this.#dependencies, session, caller);
           return work(transaction);
-        }),
+        }, options),
       );
     } catch (error) {
       const attempted = transaction?.attempted ?? { values: {}, callerValues: {} };

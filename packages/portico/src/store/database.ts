@@ -48,7 +48,7 @@ export interface Database extends Session {
    * Runs `work` in a transaction. Its result is returned after the commit is on disk; if it throws, the transaction is
    * rolled back.
    */
-  transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
+  transaction<T>(work: (session: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /**
    * Receives notifications of a channel, which processes send each other through the database. Absent if the database
    * has none.
@@ -65,6 +65,14 @@ export interface Database extends Session {
   /** Runs `work` without time limit and apart from requests: a migration. */
   maintain<T>(work: (session: Maintenance) => Promise<T>): Promise<T>;
   close(): Promise<void>;
+}
+
+export interface TransactionOptions {
+  /**
+   * Whether only a fault of the database can make the work fail after its first statement that writes. SQLite then needs
+   * no savepoint for it: a statement that fails leaves nothing behind.
+   */
+  readonly isSingleWrite?: boolean;
 }
 
 export interface NotificationListener {

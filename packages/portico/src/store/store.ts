@@ -32,7 +32,14 @@ import {
   type EventInsertion,
   type Stored,
 } from "./compile/write.ts";
-import type { ColumnValues, Database, Session, Statement, Transaction } from "./database.ts";
+import type {
+  ColumnValues,
+  Database,
+  Session,
+  Statement,
+  Transaction,
+  TransactionOptions,
+} from "./database.ts";
 import type { Dialect, Lock } from "./dialect.ts";
 import { isWholePage, pageOf } from "./page.ts";
 import { BoundedSearch } from "./search/bounded-search.ts";
@@ -236,8 +243,8 @@ export class Store {
   }
 
   /** Runs `work` in a transaction. When its result is returned, the transaction is on disk. */
-  async transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
-    const result = await this.database.transaction(work);
+  async transaction<T>(work: (session: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    const result = await this.database.transaction(work, options);
     this.commits.committed();
     return result;
   }

@@ -14,6 +14,7 @@ import type {
   Statement,
   StoreOptions,
   Transaction,
+  TransactionOptions,
 } from "../database.ts";
 import type { CountRefused } from "../slow-read-queue.ts";
 import { maxValueBytes, SqliteConnection } from "./connection.ts";
@@ -72,12 +73,15 @@ export class SqliteDatabase implements Database {
   }
 
   execute<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
-    return this.transaction((session) => session.query(statement, input));
+    return this.transaction((session) => session.query(statement, input), { isSingleWrite: true });
   }
 
-  async transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
+  async transaction<T>(
+    work: (session: Transaction) => Promise<T>,
+    { isSingleWrite = false }: TransactionOptions = {},
+  ): Promise<T> {
     try {
-      return await this.#writer.write(work);
+      return await this.#writer.write(work, { isSingleWrite });
     } catch (error) {
       throw this.#failure(error);
     }
@@ -101,7 +105,7 @@ export class SqliteDatabase implements Database {
   maintain<T>(work: (session: Maintenance) => Promise<T>): Promise<T> {
     return work({
       query: (...args) => this.query(...args),
-      transaction: (part) => this.#writer.write(part, Number.POSITIVE_INFINITY),
+      transaction: (part) => this.#writer.write(part, { limitMs: Number.POSITIVE_INFINITY }),
       run: (text) => this.run(text),
     });
   }
