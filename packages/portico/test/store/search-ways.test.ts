@@ -1,0 +1,111 @@
+// Which way a search takes for words of different frequency, and that it reads no more than the way promises.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { app } from "../../src/declare/app.ts";
+import { text } from "../../src/declare/field.ts";
+import { resource } from "../../src/declare/resource.ts";
+import { newId } from "../../src/lib/id.ts";
+import { buildModel } from "../../src/model/build-model.ts";
+import { wholeRow } from "../../src/query/selection.ts";
+import type { Statement } from "../../src/store/database.ts";
+import { openStore } from "../../src/store/open.ts";
+import { tablesOf } from "../../src/store/schema/ddl.ts";
+import { migrate } from "../../src/store/schema/migrate.ts";
+import type { Store } from "../../src/store/store.ts";
+import { makeWorkspace, onEachDatabase } from "../support/server.ts";
+import { insertTenant } from "../support/tenants.ts";
+
+const notes = resource("note", { fields: { title: text({ max: 200 }) }, search: ["title"] });
+const model = buildModel(app({ name: "Notes", resources: [notes] }), []);
+const note = model.resource.get("note")!;
+const tenantId = newId("tenant");
+const rowCount = 1_000;
+
+interface Run {
+  readonly isSlow: boolean;
+  /** The words that the statement looks up in the search index, and those that it checks on rows. */
+  readonly indexed: string[];
+  readonly checked: string[];
+}
+
+/** Searches, and returns the ids found and the statements that ran. */
+async function search(store: Store, words: readonly string[]): Promise<{ count: number; runs: Run[] }> {
+  const runs: Run[] = [];
+  const { query } = store.database;
+  const recording = (statement: Statement<unknown>, input: unknown) => {
+    const bound = statement.bind(input).filter((value) => typeof value === "string");
+    if (statement.meanings?.includes("tenant of the sample") !== true && bound.length > 0)
+      runs.push({
+        isSlow: statement.mayScan === true,
+        indexed: words.filter((word) => bound.some((value) => new RegExp(`\\d${word}\\W`).test(value))),
+        checked: words.filter((word) => bound.includes(` ${word}`)),
+      });
+    return query.call(store.database, statement, input);
+  };
+  Object.assign(store.database, { query: recording });
+  try {
+    const { count } = await store.list(tenantId, {
+      resource: note,
+      selection: wholeRow(note),
+      conditions: [],
+      words,
+      sort: { attribute: note.attribute.get("createdAt")!, isDescending: true },
+      page: { style: "cursor", limit: 20, position: undefined, isBackward: false },
+    });
+    return { count, runs };
+  } finally {
+    Object.assign(store.database, { query });
+  }
+}
+
+onEachDatabase("the way of a search", (database) => {
+  test("depends on the frequency of its words", async () => {
+    const workspace = await makeWorkspace(database);
+    const store = await openStore(workspace.databaseUrl);
+    try {
+      await migrate(store, tablesOf(model, []));
+      await insertTenant(store, tenantId);
+      await store.transaction(async (session) => {
+        for (let row = 0; row < rowCount; row += 1) {
+          const createdAt = new Date(Date.UTC(2026, 0, 1) + row * 1000).toISOString();
+          const title = `${row % 2 === 0 ? "even" : "odd"} all ${row % 250 === 0 ? "rare" : ""}`;
+          const values = { id: newId("note"), title, createdAt, updatedAt: createdAt };
+          await store.insert(session, { resource: note, tenantId, values });
+        }
+      });
+      const isRemote = database === "postgres";
+
+      // A frequent word is checked on the rows of a walk.
+      for (const word of ["even", "e", "al"])
+        assert.deepEqual(await search(store, [word]), {
+          count: 20,
+          runs: [{ isSlow: false, indexed: [], checked: [word] }],
+        });
+      const both = await search(store, ["even", "all"]);
+      assert.deepEqual(both.runs, [{ isSlow: false, indexed: [], checked: ["even", "all"] }]);
+
+      // A rare word is looked up in the index, and SQLite counts its matches before the first search.
+      const lookUp = { isSlow: isRemote, indexed: ["rare"], checked: [] };
+      const count = { ...lookUp, isSlow: true };
+      assert.deepEqual(await search(store, ["rare"]), {
+        count: 4,
+        runs: isRemote ? [lookUp] : [count, lookUp],
+      });
+      assert.deepEqual(await search(store, ["rare"]), { count: 4, runs: [lookUp] });
+
+      // A frequent word beside a rare one is checked on the rows of the rare one.
+      await search(store, ["even", "rare"]);
+      const mixed = await search(store, ["even", "rare"]);
+      assert.deepEqual(mixed, { count: 4, runs: [{ ...lookUp, checked: ["even"] }] });
+
+      // Frequent words that never occur together are looked up as a slow read.
+      await search(store, ["even", "odd"]);
+      const apart = await search(store, ["even", "odd"]);
+      assert.deepEqual(apart, { count: 0, runs: [{ isSlow: true, indexed: ["even", "odd"], checked: [] }] });
+    } finally {
+      await store.database.close();
+      await workspace.remove();
+    }
+  });
+});
