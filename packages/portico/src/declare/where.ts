@@ -42,8 +42,11 @@ type ReferredRows<F extends Fields> = {
   readonly [Name in keyof F as F[Name] extends { readonly kind: "belongsTo" } ? Name : never]?: LooseWhere;
 };
 
+/** A resource whose type is written as `Resource` may have any name. */
 type ParentRow<Parent> = Parent extends Resource
-  ? { readonly [Name in Parent["name"]]?: Where<Parent> }
+  ? string extends Parent["name"]
+    ? unknown
+    : { readonly [Name in Parent["name"]]?: Where<Parent> }
   : unknown;
 
 /** A condition whose names are checked at start. */
