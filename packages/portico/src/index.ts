@@ -20,18 +20,16 @@ export {
   timestamp,
 } from "./declare/field.ts";
 export type { Deprecation, StatusRule } from "./declare/field-options.ts";
+export { contains, range, startsWith } from "./declare/filter.ts";
 export type { ChangesOf, InputOf, RecordOf } from "./declare/record.ts";
 export {
   type Action,
-  contains,
   type Declaration,
   type HookContext,
   type Hooks,
   type Resource,
   type Rows,
-  range,
   resource,
-  startsWith,
   type ValidationContext,
 } from "./declare/resource.ts";
 export type { RoleDeclarations, RoleScopes } from "./declare/roles.ts";

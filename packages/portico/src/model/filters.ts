@@ -1,7 +1,8 @@
 // The filters of a resource: which comparisons callers may ask for.
 
 import { isJson } from "../declare/field.ts";
-import type { LooseFilter, Resource } from "../declare/resource.ts";
+import type { LooseFilter } from "../declare/filter.ts";
+import type { Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import type { Attribute, FilterModel, FilterOperator, RelatedRows, ResourceModel } from "./model.ts";
 

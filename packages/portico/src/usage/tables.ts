@@ -2,7 +2,8 @@
 
 import { sql } from "kysely";
 import { id, integer, number, text } from "../declare/field.ts";
-import { range, resource } from "../declare/resource.ts";
+import { range } from "../declare/filter.ts";
+import { resource } from "../declare/resource.ts";
 import { dayMs, type RetentionPolicy } from "../jobs/purge.ts";
 import type { Dialect } from "../store/dialect.ts";
 import { ownTable } from "../store/own-tables/table.ts";

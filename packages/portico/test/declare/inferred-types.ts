@@ -17,6 +17,7 @@ import {
   text,
   timestamp,
   users,
+  type Where,
 } from "portico";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -161,3 +162,25 @@ resource("wrong", {
   // @ts-expect-error an internal field
   indexes: [["-secret"]],
 });
+
+const secrets = resource("secret", {
+  parent: posts,
+  fields: { word: text(), rank: integer({ optional: true }), tags: json(), owner: belongsTo(() => users) },
+  policy: {
+    read: ({ caller }) => ({
+      OR: [{ ownerId: caller.userId }, { rank: { gte: 3, not: null } }, { post: { status: ["draft"] } }],
+    }),
+    // @ts-expect-error a number is no text
+    create: () => ({ word: 5 }),
+    // @ts-expect-error a choice of the parent
+    update: () => ({ post: { status: "gone" } }),
+    // @ts-expect-error a policy returns no undefined
+    delete: () => undefined,
+  },
+});
+// @ts-expect-error JSON cannot be compared
+export const ofJson: Where<typeof secrets> = { tags: "a" };
+export const ofCollection: Where<typeof posts> = {
+  secrets: { some: { word: "a" } },
+  NOT: { title: { contains: "a" } },
+};

@@ -13,7 +13,8 @@ import {
   text,
   timestamp,
 } from "../../src/declare/field.ts";
-import { type Resource, range, resource } from "../../src/declare/resource.ts";
+import { range } from "../../src/declare/filter.ts";
+import { type Resource, resource } from "../../src/declare/resource.ts";
 import { OperatorError } from "../../src/errors.ts";
 import { newId } from "../../src/lib/id.ts";
 import { buildModel } from "../../src/model/build-model.ts";

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { belongsTo, boolean, choice, integer, list, text, timestamp } from "../../../src/declare/field.ts";
-import { range, resource } from "../../../src/declare/resource.ts";
+import { range } from "../../../src/declare/filter.ts";
+import { resource } from "../../../src/declare/resource.ts";
 import { users } from "../../../src/index.ts";
 import { TestStream } from "../../support/graphql/event-stream.ts";
 import { onEachDatabase } from "../../support/server.ts";

@@ -1,0 +1,65 @@
+// What the parts of a condition that is parsed share: its limits and its errors.
+
+import type { ResourceModel } from "../model/model.ts";
+import { always, type Condition, never } from "./condition.ts";
+
+/** Comparisons in all. */
+const maxComparisons = 100;
+
+/** @see parseWhere */
+export interface WhereOptions {
+  /**
+   * Throws an error about a condition.
+   * @param resource whose field it names
+   * @param field undefined for the condition as a whole
+   * @param remedy what is wrong and what to do: `names it, but there is no such field; use one of id, title`
+   */
+  readonly refuse: (resource: ResourceModel, field: string | undefined, remedy: string) => never;
+}
+
+/** Where in a condition a part is. */
+export interface Position {
+  readonly depth: number;
+  /** Whether the condition is met where what is parsed here is not. */
+  readonly isNegated: boolean;
+}
+
+export class WhereContext {
+  readonly #options: WhereOptions;
+  #comparisons = 0;
+
+  constructor(options: WhereOptions) {
+    this.#options = options;
+  }
+
+  /** The condition for a value that is undefined: it lets no row meet the whole, also where it is negated. */
+  protected undefinedIn({ isNegated }: Position): Condition {
+    return isNegated ? always : never;
+  }
+
+  protected count(resource: ResourceModel): void {
+    this.#comparisons += 1;
+    if (this.#comparisons > maxComparisons) this.refuseTooMany(resource);
+  }
+
+  protected refuseInternal(resource: ResourceModel, field: string): never {
+    return this.refuse(
+      resource,
+      field,
+      "names it, but it is internal, so events do not hold it; use another field",
+    );
+  }
+
+  protected refuse(resource: ResourceModel, field: string | undefined, remedy: string): never {
+    return this.#options.refuse(resource, field, remedy);
+  }
+
+  /** Refuses a list that is too long before its members are parsed. */
+  protected refuseTooMany(resource: ResourceModel): never {
+    return this.refuse(resource, undefined, `has more than ${maxComparisons} comparisons; simplify it`);
+  }
+
+  protected get maxComparisons(): number {
+    return maxComparisons;
+  }
+}
