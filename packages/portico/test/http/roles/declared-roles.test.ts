@@ -8,6 +8,7 @@ import { belongsTo, text } from "../../../src/declare/field.ts";
 import { resource } from "../../../src/declare/resource.ts";
 import { OperatorError } from "../../../src/errors.ts";
 import { createServer, type PorticoServer } from "../../../src/server.ts";
+import { subscriptionStarted, withStream } from "../../support/graphql/subscriptions.ts";
 import { makeWorkspace, onEachDatabase, type Workspace } from "../../support/server.ts";
 
 const notes = resource("note", {
@@ -25,18 +26,32 @@ const notes = resource("note", {
   },
 });
 
+const tasks = resource("task", {
+  fields: { text: text({ max: 200 }), owner: belongsTo(() => users, { default: "caller" }) },
+  policy: ({ caller }) => caller.role === "owner" || { ownerId: caller.userId },
+});
+
 const roles = {
   owner: "*",
-  admin: ["notes:read", "notes:write", "users:read", "users:write", "keys:read", "keys:manage"],
+  admin: [
+    "notes:read",
+    "notes:write",
+    "tasks:read",
+    "tasks:write",
+    "users:read",
+    "users:write",
+    "keys:read",
+    "keys:manage",
+  ],
   support: ["users:read", "users:write"],
-  guest: ["notes:read", "users:read"],
+  guest: ["notes:read", "tasks:read", "tasks:write", "users:read"],
 } as const;
 
 describe("roles of an app", () => {
   const refused = async (declared: unknown): Promise<string> => {
     try {
       // Without a compiler, a project can declare anything.
-      const described = app({ name: "Wrong", resources: [notes], roles: declared as typeof roles });
+      const described = app({ name: "Wrong", resources: [notes, tasks], roles: declared as typeof roles });
       const server = await createServer(described, { databaseUrl: "file::memory:", port: 0 });
       await server.close();
     } catch (error) {
@@ -72,7 +87,7 @@ onEachDatabase("declared roles", (database) => {
   let server: PorticoServer;
   before(async () => {
     workspace = await makeWorkspace(database);
-    const described = app({ name: "Roles", resources: [notes], roles });
+    const described = app({ name: "Roles", resources: [notes, tasks], roles });
     server = await createServer(described, {
       databaseUrl: workspace.databaseUrl,
       port: 0,
@@ -116,6 +131,34 @@ onEachDatabase("declared roles", (database) => {
     assert.equal((await request("POST", "/notes", { text: "B" }, guest)).status, 403);
     const own = await request("POST", "/notes", { text: "C" });
     assert.equal(own.body.seen, "key owner somebody true");
+  });
+
+  test("a policy that depends on the role applies the current one, and ends subscriptions under the old one", async () => {
+    const guest = await makeUser();
+    const key = await keyOf(guest);
+    await request("POST", "/tasks", { text: "Theirs" });
+    await request("POST", "/tasks", { text: "Own" }, key);
+    const texts = async (): Promise<readonly string[]> =>
+      (await request("GET", "/tasks?sort=createdAt", undefined, key)).body.data.map(
+        (task: { text: string }) => task.text,
+      );
+    assert.deepEqual(await texts(), ["Own"]);
+    const query = "subscription { taskCreated { text } }";
+    await withStream({ url: server.url, key }, query, {}, async (stream) => {
+      await subscriptionStarted();
+      await request("POST", "/tasks", { text: "Hidden" });
+      await request("POST", "/tasks", { text: "Seen" }, key);
+      await stream.results(1);
+      assert.equal((await request("PATCH", `/users/${guest.id}`, { role: "owner" })).status, 200);
+      assert.deepEqual(await texts(), ["Theirs", "Own", "Hidden", "Seen"]);
+      const results = await stream.results(2);
+      const seen = results.map(({ data, errors }) => data?.taskCreated.text ?? errors[0].extensions.code);
+      // The client subscribes again, and then sees what the new role lets it see.
+      assert.deepEqual(seen, ["Seen", "forbidden"]);
+      await stream.ended();
+    });
+    assert.equal((await request("PATCH", `/users/${guest.id}`, { role: "guest" })).status, 200);
+    assert.deepEqual(await texts(), ["Own", "Seen"]);
   });
 
   test("nobody manages users of a role that has more than their own", async () => {
