@@ -69,12 +69,17 @@ const resolve: GraphQLFieldResolver<unknown, ReferenceContext> = (source, args, 
   if (parentType === info.schema.getQueryType()) return queryField(context, fieldName, args);
   if (parentType === info.schema.getMutationType()) return mutationField(context, fieldName, args);
   if (context.api.resourceOf.has(parentType)) return rowField(context, source as Row, fieldName, args);
+  if (typesOfMe.has(parentType.name)) return (source as Readonly<Record<string, unknown>>)[fieldName];
   return connectionField(source, parentType, fieldName);
 };
+
+/** The types of `me`, whose fields are members of its result. */
+const typesOfMe: ReadonlySet<string> = new Set(["Me", "MyTenant", "MyUser", "MyRateLimit"]);
 
 function queryField(context: ReferenceContext, name: string, args: Arguments): unknown {
   const { api, engine, caller } = context;
   if (name === "node") return nodeById(context, String(args.id));
+  if (name === "me") return engine.me(caller);
   if (name === "search") {
     const targets = api.searched.map((resource) => ({ resource, selection: wholeRow(resource) }));
     return search(engine, caller, targets, String(args.q), clampLimit(args.limit)).then((hits) =>
