@@ -90,7 +90,7 @@ const insertEventWithParents = defineQuery([eventsTable], (db, event: Parameters
 /** The same for several rows, whose texts are members of one JSON text. PostgreSQL only. */
 const insertMany = ({ tenants }: Store) => sql`insert into events
     (id, tenant_no, resource, kind, row_id, row, credential_id, created_at, deleted_parents)
-  select n.id, ${parameter(({ tenantId }: EventsOfRows) => tenants.numberOf(tenantId))}::integer,
+  select n.id, ${parameter(({ tenantId }: EventsOfRows) => tenants.boundNumberOf(tenantId))}::integer,
     ${parameter(({ resource }: EventsOfRows) => resource.storedName)}::text,
     ${parameter(({ resource, action }: EventsOfRows) => eventType(resource.storedName, action))}::text, n.row_id, n.row,
     ${parameter(({ credentialId }: EventsOfRows) => credentialId)}::text,

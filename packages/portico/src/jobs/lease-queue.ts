@@ -194,7 +194,7 @@ function completeStatement<Outcome extends JobOutcome>(
     sql`update ${sql.table(table)} set ${sql.join(columns)}, lease_id = null,
         next_attempt_at = ${ofOutcome(({ nextAttemptAt, at }) => nextAttemptAt ?? at)},
         updated_at = ${ofOutcome(({ at }) => at)}
-      where tenant_no = ${ofJob(({ tenantId }) => tenants.numberOf(tenantId))} and id = ${ofJob(({ id }) => id)}
+      where tenant_no = ${ofJob(({ tenantId }) => tenants.boundNumberOf(tenantId))} and id = ${ofJob(({ id }) => id)}
         and lease_id = ${ofJob(({ lease }) => lease.id)}`,
   );
 }

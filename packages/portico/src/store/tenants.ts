@@ -22,6 +22,8 @@ export class Tenants {
   readonly #database: Session;
   readonly #numbers = new Map<string, number>();
   readonly #ids = new Map<number, string>();
+  /** Numbers that only transactions have read. Each transaction reads them again. */
+  readonly #uncommitted = new Map<string, number>();
   readonly #selectById: Statement<string>;
   readonly #selectByNumber: Statement<number>;
 
@@ -37,6 +39,11 @@ export class Tenants {
     return this.#numbers.get(id);
   }
 
+  /** The number to bind in a statement, whose transaction has just found the tenant if it was not found before. */
+  boundNumberOf(id: string): number | undefined {
+    return this.#numbers.get(id) ?? this.#uncommitted.get(id);
+  }
+
   /**
    * Reads the number of a tenant; null if there is none. A parameter that is null equals no column, and no row can be
    * inserted with it.
@@ -45,10 +52,12 @@ export class Tenants {
    */
   async findNumber(session: Session, id: string): Promise<number | null> {
     const [row] = await session.query(this.#selectById, id);
-    if (!row) return null;
+    if (!row) {
+      this.#uncommitted.delete(id);
+      return null;
+    }
     const no = row[0] as number;
-    this.#numbers.set(id, no);
-    this.#keepId(session, no, id);
+    this.#keep(session, no, id);
     return no;
   }
 
@@ -71,15 +80,19 @@ export class Tenants {
       const id = row?.[1] as string | undefined;
       if (id === undefined) continue;
       found.set(no, id);
-      this.#keepId(session, no, id);
+      this.#keep(session, no, id);
     }
     // No caller has the empty id: rows that a deleted tenant has left behind belong to nobody.
     return (no) => this.#ids.get(no) ?? found.get(no) ?? "";
   }
 
-  /** A transaction may be rolled back: another tenant then gets the number, but no other tenant ever gets the id. */
-  #keepId(session: Session, no: number, id: string): void {
-    if (session !== this.#database) return;
+  /** A transaction may be rolled back. SQLite then gives the number to another tenant. */
+  #keep(session: Session, no: number, id: string): void {
+    if (session !== this.#database) {
+      this.#uncommitted.set(id, no);
+      return;
+    }
+    this.#uncommitted.delete(id);
     this.#ids.set(no, id);
     this.#numbers.set(id, no);
   }

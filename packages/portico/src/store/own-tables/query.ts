@@ -172,7 +172,7 @@ function parametersOf<Input>(
       return parameter((input: Input) => encode(input[member]));
     members.add(member);
     // Null for a tenant that does not exist; any other has been found before the statement is bound.
-    return parameter((input: Input) => tenants.numberOf(input[member] as string) ?? null);
+    return parameter((input: Input) => tenants.boundNumberOf(input[member] as string) ?? null);
   };
   return new Proxy({}, { get }) as ParametersOf<Input>;
 }
