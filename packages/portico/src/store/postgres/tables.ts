@@ -58,6 +58,7 @@ export const postgresTables: TableDialect = {
   // SQLSTATE of a violated `check` and `not null`.
   lacksValue: (error) => ["23514", "23502"].includes(String(codeOf(error))),
 
+  // In a fixed order, which the steps of a plan have too.
   async existing(session) {
     const tables = new Map<string, TableDescription>();
     const columns = await rows(
@@ -66,7 +67,8 @@ export const postgresTables: TableDialect = {
          case when c.is_identity = 'YES' then 'sequence' when c.column_default like '%pg_current_xact_id()%' then 'transaction'
            else c.data_type end, c.is_nullable,
          (c.column_default is not null or c.is_identity = 'YES')::text
-       from information_schema.columns c where c.table_schema = current_schema()`,
+       from information_schema.columns c where c.table_schema = current_schema()
+       order by c.table_name, c.ordinal_position`,
     );
     for (const [table, column, type, isNullable, hasDefault] of columns) {
       const description = tables.get(table!) ?? new TableDescription();
@@ -81,7 +83,7 @@ export const postgresTables: TableDialect = {
       session,
       `select t.relname, i.relname, x.indisvalid::text from pg_index x
        join pg_class i on i.oid = x.indexrelid join pg_class t on t.oid = x.indrelid
-       where i.relnamespace = current_schema()::regnamespace`,
+       where i.relnamespace = current_schema()::regnamespace order by i.relname`,
     );
     for (const [table, index, isValid] of indexes) {
       const description = tables.get(table!);
@@ -92,7 +94,7 @@ export const postgresTables: TableDialect = {
       session,
       `select f.conrelid::regclass::text, a.attname, f.confrelid::regclass::text, f.convalidated::text
        from pg_constraint f join pg_attribute a on a.attrelid = f.conrelid and a.attnum = any(f.conkey)
-       where f.contype = 'f' and f.connamespace = current_schema()::regnamespace and a.attname <> 'tenant_no'`,
+       where f.contype = 'f' and f.connamespace = current_schema()::regnamespace and a.attname <> 'tenant_no' order by 1, a.attnum`,
     );
     for (const [table, column, target, isChecked] of references) {
       const description = tables.get(table!);
