@@ -20,6 +20,7 @@ import { newId } from "../../src/lib/id.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 import type { Model } from "../../src/model/model.ts";
 import { wholeRow } from "../../src/query/selection.ts";
+import { ConstraintError } from "../../src/store/database.ts";
 import { openStore } from "../../src/store/open.ts";
 import { tablesOf } from "../../src/store/schema/ddl.ts";
 import {
@@ -369,7 +370,67 @@ onEachDatabase("migrations", (database) => {
       assert.equal((await changing.row(grown))["title"], "Old");
     }));
 
-  test("the column of a removed field is copied when a reference is added", () =>
+  test("a table that is recreated without a reference keeps the defaults that earlier versions need", () =>
+    withChanging(true, async (changing) => {
+      const pages = { pages: integer({ default: 3 }), mark: text({ default: "it's new" }) };
+      await changing.migrate(changed(pages));
+      await changing.migrate(changed({ ...pages, owner: belongsTo(() => owner, { optional: true }) }));
+      const drops = [{ name: "notes.owner", table: "notes", column: "owner" }];
+      await changing.change(changed(pages), { drops });
+      const id = newId("note");
+      await changing.insert("note", { title: "Of an earlier version" }, id, first);
+      for (const each of [id, changing.id]) {
+        const row = await changing.row(changed(pages), each);
+        assert.deepEqual([row["pages"], row["mark"]], [3, "it's new"]);
+      }
+      assert.deepEqual(await changing.migrate(changed(pages)), []);
+    }));
+
+  test("a reference is added without copying the rows", () =>
+    withChanging(true, async (changing) => {
+      const declaration = changed({
+        owner: belongsTo(() => owner, { optional: true }),
+        second: belongsTo(() => owner, { optional: true }),
+        pages: integer({ default: 3 }),
+      });
+      const statements = await changing.migrate(declaration);
+      assert.deepEqual(
+        statements.filter((text) => /insert into|drop table/i.test(text)),
+        [],
+      );
+      assert.deepEqual(await changing.migrate(declaration), []);
+      for (const lost of ["ownerId", "secondId"])
+        await assert.rejects(
+          changing.insert(
+            "note",
+            { title: "Lost", pages: 1, [lost]: newId("owner") },
+            newId("note"),
+            declaration,
+          ),
+          ConstraintError,
+        );
+      await changing.insert("note", { title: "Of an earlier version" }, newId("note"), first);
+    }));
+
+  test("a failed migration leaves the schema protected and as it was", () =>
+    withChanging(true, async (changing) => {
+      await changing.insert("note", { title: "Old" }, newId("note"), first);
+      const declaration = {
+        fields: {
+          title: text({ max: 100, unique: true }),
+          owner: belongsTo(() => owner, { optional: true }),
+        },
+      };
+      await assert.rejects(changing.migrate(declaration), OperatorError);
+      if (database === "sqlite")
+        await assert.rejects(
+          changing.store.database.run("update sqlite_schema set sql = sql where name = 'notes'"),
+          /may not be modified/,
+        );
+      await changing.insert("note", { title: "Later" }, newId("note"), first);
+    }));
+
+  test("the column of a removed field is kept when a reference is added", () =>
     withChanging(true, async (changing) => {
       const grown = changed({
         owner: belongsTo(() => owner, { optional: true }),

@@ -8,7 +8,7 @@ export interface ExistingTable {
   /** For a type that Portico does not use, `type` is the name of the database. */
   readonly columns: ReadonlyMap<
     string,
-    { readonly type: ColumnType | (string & {}); readonly isNullable: boolean; readonly hasDefault: boolean }
+    Readonly<ExistingColumn> & { readonly type: ColumnType | (string & {}) }
   >;
   readonly indexes: ReadonlySet<string>;
   /** Invalid indexes, whose creation was interrupted. */
@@ -23,9 +23,17 @@ export interface ExistingTable {
   readonly searches: ReadonlySet<string>;
 }
 
+interface ExistingColumn {
+  type: string;
+  isNullable: boolean;
+  hasDefault: boolean;
+  /** The default in SQL, where tables are recreated with it. */
+  defaultText?: string;
+}
+
 /** An existing table while the catalogue is read. */
 export class TableDescription implements ExistingTable {
-  readonly columns = new Map<string, { type: string; isNullable: boolean; hasDefault: boolean }>();
+  readonly columns = new Map<string, ExistingColumn>();
   readonly indexes = new Set<string>();
   readonly brokenIndexes = new Set<string>();
   readonly indexColumns = new Map<string, string[]>();

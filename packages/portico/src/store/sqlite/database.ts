@@ -102,12 +102,21 @@ export class SqliteDatabase implements Database {
     this.#readTransaction.closeUntilNextTick();
   }
 
-  maintain<T>(work: (session: Maintenance) => Promise<T>): Promise<T> {
-    return work({
-      query: (...args) => this.query(...args),
-      transaction: (part) => this.#writer.write(part, { limitMs: Number.POSITIVE_INFINITY }),
-      run: (text) => this.run(text),
-    });
+  async maintain<T>(work: (session: Maintenance) => Promise<T>): Promise<T> {
+    // A migration adds foreign keys to the text of the schema, which SQLite otherwise protects.
+    await this.#writer.runExclusive(({ native }) => native.enableDefensive(false));
+    try {
+      return await work({
+        query: (...args) => this.query(...args),
+        transaction: (part) => this.#writer.write(part, { limitMs: Number.POSITIVE_INFINITY }),
+        run: (text) => this.run(text),
+      });
+    } finally {
+      await this.#writer.runExclusive(({ native }) => {
+        native.exec("pragma writable_schema = off");
+        native.enableDefensive(true);
+      });
+    }
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,4 @@
-// Tables in SQLite. Each has an integer primary key besides its id: rows are stored in its order, and the search index
-// refers to it.
+// Tables in SQLite.
 
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
@@ -11,15 +10,14 @@ import {
   searchTable,
   type Table,
 } from "../schema/ddl.ts";
-import { columnDefinition, createIndex, defaultOf, foreignKeyDefinition } from "../schema/definition.ts";
+import { createIndex } from "../schema/definition.ts";
 import { indexesOn, withoutColumns } from "../schema/drop.ts";
 import { indexPrefix } from "../schema/index-names.ts";
 import { type ExistingTable, TableDescription, type TableDialect } from "../schema/tables.ts";
 import { taggedText } from "../search/index-terms.ts";
 import { isBusy, isConstraintFailure } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
-
-const rowNumber = "row_no";
+import { addColumn, addReferences, createTable, encodeFill, rowNumber } from "./table-definitions.ts";
 
 const typeNames = new Map<string, string>([
   ...Object.entries(sqliteDialect.columnType).map(([type, name]) => [name, type] as const),
@@ -46,15 +44,16 @@ export const sqliteTables: TableDialect = {
     const tables = new Map<string, TableDescription>();
     const columns = await rows(
       session,
-      `select t.name, c.name, case c.pk when 0 then lower(c.type) else 'sequence' end, c."notnull" or c.pk, c.dflt_value is not null
+      `select t.name, c.name, case c.pk when 0 then lower(c.type) else 'sequence' end, c."notnull" or c.pk, c.dflt_value
        from sqlite_schema t, pragma_table_info(t.name) c where t.type = 'table' and c.name <> '${rowNumber}'`,
     );
-    for (const [table, column, type, isNotNull, hasDefault] of columns) {
+    for (const [table, column, type, isNotNull, defaultText] of columns) {
       const description = tables.get(table as string) ?? new TableDescription();
       description.columns.set(column as string, {
         type: typeNames.get(type as string) ?? String(type),
         isNullable: isNotNull === 0,
-        hasDefault: hasDefault === 1,
+        hasDefault: defaultText !== null,
+        ...(defaultText !== null && { defaultText: String(defaultText) }),
       });
       tables.set(table as string, description);
     }
@@ -93,7 +92,11 @@ export const sqliteTables: TableDialect = {
   },
 
   addColumns(table, columns) {
-    return columns.flatMap((column) => addColumn(table, column));
+    const references = table.foreignKeys.filter(({ column }) => columns.some(({ name }) => name === column));
+    return [
+      ...columns.flatMap((column) => addColumn(table, column)),
+      ...(references.length > 0 ? addReferences(table, references) : []),
+    ];
   },
 
   // Foreign keys are part of `create table`; the referenced table need not exist yet.
@@ -115,11 +118,8 @@ export const sqliteTables: TableDialect = {
   },
 
   rebuild(table, columns, existing, dropped) {
-    const isReference = columns.some(({ name }) => table.foreignKeys.some((each) => each.column === name));
     const wasReference = [...dropped].some((name) => existing.references.has(name));
-    return isReference || wasReference
-      ? rebuild(table, columns, withoutColumns(existing, dropped))
-      : undefined;
+    return wasReference ? rebuild(table, columns, withoutColumns(existing, dropped)) : undefined;
   },
 
   dropColumns(table, columns, existing) {
@@ -168,48 +168,13 @@ export const sqliteTables: TableDialect = {
   },
 };
 
-function definition(column: Column): RawBuilder<unknown> {
-  return columnDefinition(sqliteDialect.columnType[column.type], column);
-}
-
-/** @param added columns that processes of the previous version do not fill */
-function createTable(table: Table, name: string, added: readonly Column[] = []): RawBuilder<unknown> {
-  const ownNumber = table.columns.find((column) => column.type === "sequence");
-  const lines = [
-    ...(ownNumber ? [] : [sql`${sql.ref(rowNumber)} integer primary key`]),
-    ...table.columns.map((column) =>
-      column === ownNumber
-        ? sql`${sql.ref(column.name)} integer primary key autoincrement`
-        : sql`${definition(column)}${added.includes(column) ? defaultOf(column, encodeFill) : sql``}`,
-    ),
-    ...(ownNumber ? [] : [sql`unique (${sql.join(table.primaryKey.map((each) => sql.ref(each)))})`]),
-    ...table.foreignKeys.map(foreignKeyDefinition),
-  ];
-  return sql`create table ${sql.table(name)} (${sql.join(lines)})`;
-}
-
 function createIndexes(table: Table): RawBuilder<unknown>[] {
   return table.indexes.map((index) => createIndex(sqliteTables, table, index));
 }
 
-function addColumn(table: Table, column: Column): RawBuilder<unknown>[] {
-  const add = sql`alter table ${sql.table(table.name)} add column `;
-  if (column.isNullable || column.defaultValue !== undefined)
-    return [sql`${add}${definition(column)}${defaultOf(column, encodeFill)}`];
-  // The table is empty, but SQLite still refuses to add a `not null` column without a default.
-  return [
-    sql`${add}${definition({ ...column, isNullable: true })}`,
-    sql`alter table ${sql.table(table.name)} alter column ${sql.ref(column.name)} set not null`,
-  ];
-}
-
-function encodeFill(fill: NonNullable<Column["defaultValue"]>): string | number {
-  return typeof fill === "boolean" ? Number(fill) : fill;
-}
-
 /**
- * SQLite cannot add a foreign key to a table, so the table is recreated and its rows are copied. Columns that have no field
- * are copied too.
+ * SQLite cannot drop a foreign key with its column, so the table is recreated and its rows are copied. Columns that have no
+ * field are copied too.
  */
 function rebuild(table: Table, added: readonly Column[], existing: ExistingTable): RawBuilder<unknown>[] {
   const next = `${table.name}_next`;
@@ -238,7 +203,7 @@ function rebuild(table: Table, added: readonly Column[], existing: ExistingTable
     ...filled.map((column) => sql.lit(encodeFill(column.defaultValue!))),
   ];
   return [
-    createTable(whole, next, added),
+    createTable(whole, next, added, existing),
     sql`insert into ${sql.table(next)} (${sql.join(names)}) select ${sql.join(values)} from ${sql.table(table.name)}`,
     sql`drop table ${sql.table(table.name)}`,
     sql`alter table ${sql.table(next)} rename to ${sql.table(table.name)}`,
