@@ -145,8 +145,8 @@ export function declareApiKeys({
 }
 
 /**
- * A user manages keys of other users only if their roles are within the user's own, because a key acts for its owner, and
- * keys without an owner only with every scope, because no role restricts them. Revoking a key needs no role.
+ * A key acts for its owner, so keys of a user are managed only by those who manage this user. No role restricts keys without
+ * an owner, so a user manages them only with every scope. Revoking a key needs no role.
  *
  * @param ownerId null or undefined for a key without an owner, if it exists, or for one of the caller's user
  * @throws Problem `forbidden`
@@ -157,14 +157,14 @@ async function requireRoleWithin(
   context: HookContext,
 ): Promise<void> {
   const { caller, rows } = context;
-  if (caller.role === null || ownerId === caller.userId) return;
   const { model } = ownContext(context);
   if (typeof ownerId === "string") {
+    if (ownerId === caller.userId) return;
     const owner = await rows.get(users, ownerId);
     if (owner) assertOutranks(model, owner.role, caller);
     return;
   }
-  if (!isExisting || scopesOfRole(model, caller.role).has(everyScope)) return;
+  if (caller.role === null || !isExisting || scopesOfRole(model, caller.role).has(everyScope)) return;
   throw new Problem(
     "forbidden",
     `The role ${caller.role} does not include every scope, so you cannot change keys without an owner.`,

@@ -6,6 +6,7 @@ import type { RecordOf } from "../../declare/record.ts";
 import { type HookContext, type Resource, resource } from "../../declare/resource.ts";
 import { Problem } from "../../errors.ts";
 import { newId } from "../../lib/id.ts";
+import { ownContext } from "../own-hook-context.ts";
 import { rotationInput } from "../rotation.ts";
 import { hashToken } from "../tokens/hash-token.ts";
 import { maxUriLength } from "./redirect-uri.ts";
@@ -16,6 +17,7 @@ import {
   deviceGrant,
   grantTypes,
   requireConsistent,
+  requireRoleForMachine,
   requireUndelegated,
 } from "./rules.ts";
 
@@ -102,18 +104,25 @@ export const oauthClients: OAuthClients = resource("oauthClient", {
   validate: clientErrors,
   hooks: {
     before: {
-      create(input, { caller }) {
+      create(input, context) {
+        const { caller } = context;
         requireUndelegated(caller);
-        assertCanGrantClientScopes(listOf(input.scopes), caller);
+        const granted = listOf(input.scopes);
+        assertCanGrantClientScopes(granted, caller);
+        requireRoleForMachine(partsOf(input), granted, caller, ownContext(context).model);
         const authMethod = input.authMethod ?? defaultAuthMethod(input);
         requireConsistent(partsOf({ ...input, authMethod }));
         return { clientId: newId("client"), authMethod };
       },
-      update(changes, { caller, current }) {
+      update(changes, context) {
+        const { caller, current } = context;
         requireUndelegated(caller);
         // Whoever changes its redirect URIs or keys can get everything that the client can.
-        assertCanGrantClientScopes([...listOf(current.scopes), ...listOf(changes.scopes)], caller);
-        requireConsistent(partsOf({ ...current, ...changes }));
+        const granted = [...listOf(current.scopes), ...listOf(changes.scopes)];
+        assertCanGrantClientScopes(granted, caller);
+        const changed = partsOf({ ...current, ...changes });
+        requireRoleForMachine(changed, granted, caller, ownContext(context).model);
+        requireConsistent(changed);
         return undefined;
       },
       delete({ caller }) {
@@ -133,7 +142,9 @@ export const oauthClients: OAuthClients = resource("oauthClient", {
       async run(current, { overlapSeconds }, context) {
         requireUndelegated(context.caller);
         if (!hasSecret(current)) throw new Problem("conflict", "The client has no secret to rotate.");
-        assertCanGrantClientScopes(listOf(current.scopes), context.caller);
+        const granted = listOf(current.scopes);
+        assertCanGrantClientScopes(granted, context.caller);
+        requireRoleForMachine(partsOf(current), granted, context.caller, ownContext(context).model);
         const end = new Date(Date.parse(context.now) + Number(overlapSeconds) * 1000).toISOString();
         await endSecrets(current.secretId, end, context);
         return issueSecret(current, context);

@@ -3,7 +3,11 @@
 import { createPublicKey, type webcrypto } from "node:crypto";
 import type { Caller } from "../../declare/caller.ts";
 import type { ValidationContext } from "../../declare/resource.ts";
+import { everyScope } from "../../declare/roles.ts";
 import { type FieldError, Problem, validationError } from "../../errors.ts";
+import type { Model } from "../../model/model.ts";
+import { administrativeScopes } from "../administrative-scopes.ts";
+import { scopesOfRole } from "../users/role-rules.ts";
 import { redirectUriError } from "./redirect-uri.ts";
 
 export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
@@ -133,6 +137,27 @@ export function assertCanGrantClientScopes(scopes: readonly string[], caller: Ca
     "insufficient_scope",
     `The credential lacks the scope ${missing}, so it cannot grant it to a client.`,
     [{ field: "scopes", issue: "choice" }],
+  );
+}
+
+/**
+ * No role restricts a client that acts for itself. With an administrative scope it could do to users what the role of the
+ * one who manages the client does not allow, so that one needs every scope.
+ *
+ * @throws Problem `forbidden`
+ */
+export function requireRoleForMachine(
+  { grantTypes }: Pick<ClientParts, "grantTypes">,
+  scopes: readonly string[],
+  caller: Caller,
+  model: Pick<Model, "roles">,
+): void {
+  const scope = scopes.find((each) => administrativeScopes.has(each));
+  if (scope === undefined || caller.role === null || !grantTypes.includes("client_credentials")) return;
+  if (scopesOfRole(model, caller.role).has(everyScope)) return;
+  throw new Problem(
+    "forbidden",
+    `The role ${caller.role} does not include every scope, so you cannot manage a client that acts for itself with the scope ${scope}.`,
   );
 }
 

@@ -10,7 +10,7 @@ import { usersWriteScope } from "../administrative-scopes.ts";
 import { type OwnHookContext, ownContext } from "../own-hook-context.ts";
 import { deleteAccountRecords } from "../tokens/oauth-record-statements.ts";
 import { userFields } from "./fields.ts";
-import { assertCanGiveRole, assertOutranks, scopesOfRole } from "./role-rules.ts";
+import { assertCanGiveRole, assertOutranks, scopeBeyond, scopesOfRole } from "./role-rules.ts";
 import { isFirstUser, requireOtherOwner } from "./tenant-owners.ts";
 
 /** The type of the built-in resource for users. */
@@ -44,7 +44,10 @@ export function declareUsers(roleNames: readonly string[]): Users {
           if (email === current.email) return { email };
           const isOwn = caller.userId === current.id;
           if (!isOwn) assertOutranks(own.model, current.role, caller);
-          const isPending = isOwn && caller.isDelegated === true;
+          // A key with few scopes must not take over the account that it acts for.
+          const isLimited =
+            caller.isDelegated === true || scopeBeyond(own.model, current.role, caller) !== undefined;
+          const isPending = isOwn && isLimited;
           const { id: userId, email: previousEmail } = current;
           const address = caller.address ?? null;
           await rows.create(emailChanges, { userId, email, previousEmail, isPending, address });
@@ -104,7 +107,8 @@ function isActiveOwner(
 
 /**
  * Unconfirmed changes of email addresses. While a user's current address is unconfirmed, no password link is sent to it.
- * A change that the user makes through an application is pending: the old address stays until the new one is confirmed.
+ * A change that the user makes through an application, or with a key that lacks administrative scopes of the user's role, is
+ * pending: the old address stays until the new one is confirmed.
  * Emails about changes follow soon after (email-changes.ts).
  */
 export const emailChanges = resource("emailChange", {

@@ -43,15 +43,19 @@ export function assertCanGiveRole(model: Model, role: string, caller: Caller): v
  * @throws Problem `forbidden`
  */
 export function assertOutranks(model: Model, role: string, caller: Caller): void {
-  const scopes = scopesOfRole(model, role);
-  const own = caller.role === null ? undefined : scopesOfRole(model, caller.role);
-  const missing = [...scopes].find((scope) => {
-    const isOutsideCredential = administrativeScopes.has(scope) && !caller.scopes.has(scope);
-    return isOutsideCredential || (own !== undefined && !own.has(scope));
-  });
+  const missing = scopeBeyond(model, role, caller);
   if (missing === undefined) return;
   throw new Problem(
     "forbidden",
     `You lack the scope ${missing} of the role ${role}, so you cannot manage users with this role.`,
   );
+}
+
+/** A scope of a role because of which a caller cannot manage users with this role; undefined if there is none. */
+export function scopeBeyond(model: Model, role: string, caller: Caller): string | undefined {
+  const own = caller.role === null ? undefined : scopesOfRole(model, caller.role);
+  return [...scopesOfRole(model, role)].find((scope) => {
+    const isOutsideCredential = administrativeScopes.has(scope) && !caller.scopes.has(scope);
+    return isOutsideCredential || (own !== undefined && !own.has(scope));
+  });
 }

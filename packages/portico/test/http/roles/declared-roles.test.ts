@@ -44,6 +44,7 @@ const roles = {
     "keys:manage",
   ],
   support: ["users:read", "users:write"],
+  integrator: ["notes:read", "notes:write", "users:read", "users:write", "clients:read", "clients:manage"],
   guest: ["notes:read", "tasks:read", "tasks:write", "users:read"],
 } as const;
 
@@ -193,5 +194,33 @@ onEachDatabase("declared roles", (database) => {
     assert.equal((await mint({ scopes: ["notes:read"], ownerId: owner.id })).status, 403);
     const guest = await makeUser();
     assert.equal((await mint({ scopes: ["notes:read"], ownerId: guest.id })).status, 201);
+  });
+
+  test("a client that acts for itself gets no administrative scopes from those who lack a scope", async () => {
+    const key = await keyOf(await makeUser("integrator"));
+    const make = (presented: string | undefined, scopes: readonly string[], ...grantTypes: string[]) => {
+      const redirectUris = ["https://app.example.com/callback"];
+      const body = { name: "M", type: "confidential", scopes, redirectUris, grantTypes };
+      return request("POST", "/v1/oauth-clients", body, presented);
+    };
+    const change = (id: string, body: object) => request("PATCH", `/v1/oauth-clients/${id}`, body, key);
+    const rotate = (id: string) => request("POST", `/v1/oauth-clients/${id}/rotations`, {}, key);
+    const machine = "client_credentials";
+    const administrative = ["notes:read", "users:write"];
+    const refused = await make(key, administrative, machine);
+    assert.deepEqual([refused.status, refused.body.error.code], [403, "forbidden"]);
+    assert.match(refused.body.error.message, /role integrator does not include every scope/);
+    // A client that acts for users is cut by their roles.
+    const ofUsers = await make(key, administrative, "authorization_code");
+    assert.equal(ofUsers.status, 201, JSON.stringify(ofUsers.body));
+    assert.equal((await change(ofUsers.body.id, { grantTypes: [machine] })).status, 403);
+    const harmless = await make(key, ["notes:read"], machine);
+    assert.equal(harmless.status, 201);
+    assert.equal((await change(harmless.body.id, { scopes: administrative })).status, 403);
+    const ofOwner = await make(undefined, administrative, machine);
+    assert.equal(ofOwner.status, 201);
+    assert.equal((await rotate(ofOwner.body.id)).status, 403);
+    assert.equal((await change(ofOwner.body.id, { name: "Mine" })).status, 403);
+    assert.equal((await rotate(harmless.body.id)).status, 201);
   });
 });
