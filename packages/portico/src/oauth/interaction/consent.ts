@@ -13,19 +13,34 @@ export async function handleConsent(
 ): Promise<void> {
   const { provider } = context;
   const { request, response, form } = pageRequest;
-  const { scopes } = await grantable(context, pending);
-  if (scopes.length === 0 && pending.client.requiresConsent) {
-    const denied = {
-      error: "access_denied",
-      error_description: "the role of the user includes none of the requested scopes",
-    };
+  const { user, scopes } = await grantable(context, pending);
+  const { requiresConsent } = pending.client;
+  if (!user || (scopes.length === 0 && requiresConsent)) {
+    const denied = { error: "access_denied", error_description: user ? nothingGrantable : unknownUser };
     return provider.interactionFinished(request, response, denied, { mergeWithLastSubmission: false });
   }
-  const isAllowed = form?.get("choice") === "allow" || !pending.client.requiresConsent;
-  if (!isAllowed)
+  const allowed = requiresConsent ? allowedScopes(form, scopes) : scopes;
+  if (allowed === undefined)
     return sendInteractionPage(context, pageRequest, pending, 200, await consentPageOf(context, pending));
-  const result = { consent: { grantId: await saveGrant(context, pending, scopes) } };
+  const result = { consent: { grantId: await saveGrant(context, pending, allowed) } };
   return provider.interactionFinished(request, response, result, { mergeWithLastSubmission: true });
+}
+
+const nothingGrantable = "the role of the user includes none of the requested scopes";
+const unknownUser = "the user was deactivated or deleted";
+
+/**
+ * The scopes that the page has shown and that the user may still grant: the role may have changed since then. Undefined
+ * unless the user allows some.
+ */
+function allowedScopes(
+  form: URLSearchParams | undefined,
+  scopes: readonly string[],
+): readonly string[] | undefined {
+  if (form?.get("choice") !== "allow") return undefined;
+  const shown = form.get("scopes")?.split(" ") ?? [];
+  const allowed = scopes.filter((scope) => shown.includes(scope));
+  return allowed.length > 0 ? allowed : undefined;
 }
 
 export async function consentPageOf(context: PageContext, pending: PendingAuthorization): Promise<string> {

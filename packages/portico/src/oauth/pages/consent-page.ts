@@ -51,6 +51,7 @@ ${scopeItems}</ul>
 ${back}
 <form method="post">
 <input type="hidden" name="csrf" value="${csrf}">
+<input type="hidden" name="scopes" value="${scopes.join(" ")}">
 <button type="submit" name="choice" value="allow">Allow</button>
 <button class="other" type="submit" name="choice" value="cancel">Do not allow</button>
 </form>`;
