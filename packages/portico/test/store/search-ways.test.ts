@@ -7,6 +7,7 @@ import { text } from "../../src/declare/field.ts";
 import { resource } from "../../src/declare/resource.ts";
 import { newId } from "../../src/lib/id.ts";
 import { buildModel } from "../../src/model/build-model.ts";
+import type { Condition } from "../../src/query/condition.ts";
 import { wholeRow } from "../../src/query/selection.ts";
 import type { Statement } from "../../src/store/database.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -17,8 +18,13 @@ import { makeWorkspace, onEachDatabase } from "../support/server.ts";
 import { insertTenant } from "../support/tenants.ts";
 
 const notes = resource("note", { fields: { title: text({ max: 200 }) }, search: ["title"] });
-const model = buildModel(app({ name: "Notes", resources: [notes] }), []);
+const essays = resource("essay", {
+  fields: { title: text({ max: 200 }), body: text({ max: 20_000 }) },
+  search: ["title", "body"],
+});
+const model = buildModel(app({ name: "Notes", resources: [notes, essays] }), []);
 const note = model.resource.get("note")!;
+const essay = model.resource.get("essay")!;
 const tenantId = newId("tenant");
 const rowCount = 1_000;
 
@@ -30,7 +36,12 @@ interface Run {
 }
 
 /** Searches, and returns the ids found and the statements that ran. */
-async function search(store: Store, words: readonly string[]): Promise<{ count: number; runs: Run[] }> {
+async function search(
+  store: Store,
+  words: readonly string[],
+  searched = note,
+  conditions: readonly Condition[] = [],
+): Promise<{ count: number; runs: Run[] }> {
   const runs: Run[] = [];
   const { query } = store.database;
   const recording = (statement: Statement<unknown>, input: unknown) => {
@@ -46,11 +57,11 @@ async function search(store: Store, words: readonly string[]): Promise<{ count: 
   Object.assign(store.database, { query: recording });
   try {
     const { count } = await store.list(tenantId, {
-      resource: note,
-      selection: wholeRow(note),
-      conditions: [],
+      resource: searched,
+      selection: wholeRow(searched),
+      conditions,
       words,
-      sort: { attribute: note.attribute.get("createdAt")!, isDescending: true },
+      sort: { attribute: searched.attribute.get("createdAt")!, isDescending: true },
       page: { style: "cursor", limit: 20, position: undefined, isBackward: false },
     });
     return { count, runs };
@@ -103,6 +114,44 @@ onEachDatabase("the way of a search", (database) => {
       await search(store, ["even", "odd"]);
       const apart = await search(store, ["even", "odd"]);
       assert.deepEqual(apart, { count: 0, runs: [{ isSlow: true, indexed: ["even", "odd"], checked: [] }] });
+    } finally {
+      await store.database.close();
+      await workspace.remove();
+    }
+  });
+
+  test("is a slow read where it has to read long texts", async () => {
+    const workspace = await makeWorkspace(database);
+    const store = await openStore(workspace.databaseUrl);
+    try {
+      await migrate(store, tablesOf(model, []));
+      await insertTenant(store, tenantId);
+      await store.transaction(async (session) => {
+        for (let row = 0; row < 120; row += 1) {
+          const createdAt = new Date(Date.UTC(2026, 0, 1) + row * 1000).toISOString();
+          // The newest rows are short.
+          const body =
+            row < 60 ? Array.from({ length: 1_200 }, (_, word) => `w${row}x${word}`).join(" ") : "";
+          const title = `all ${row >= 60 && row < 72 ? "some" : ""}`;
+          const values = { id: newId("essay"), title, body, createdAt, updatedAt: createdAt };
+          await store.insert(session, { resource: essay, tenantId, values });
+        }
+      });
+      const walk = (word: string, isSlow: boolean): Run => ({ isSlow, indexed: [], checked: [word] });
+      // The page ends before the long rows.
+      const short = { count: 20, runs: [walk("all", false)] };
+      assert.deepEqual(await search(store, ["all"], essay), short);
+      const first = await search(store, ["some"], essay);
+      assert.deepEqual(first, { count: 12, runs: [walk("some", false), walk("some", true)] });
+      assert.deepEqual(await search(store, ["some"], essay), { count: 12, runs: [walk("some", true)] });
+      const condition = {
+        attribute: essay.attribute.get("body")!,
+        operator: "contains",
+        values: ["-"],
+      } as const;
+      const filtered = await search(store, ["all"], essay, [condition]);
+      assert.deepEqual(filtered.runs[0], walk("all", true));
+      assert.equal(filtered.count, 0);
     } finally {
       await store.database.close();
       await workspace.remove();

@@ -18,7 +18,7 @@ import type { SearchTerms } from "../../src/store/compile/input.ts";
 import type { ListColumns } from "../../src/store/compile/list.ts";
 import { walkedConditions } from "../../src/store/compile/page-index.ts";
 import { rowLimit } from "../../src/store/compile/row-limit.ts";
-import type { SearchAccess } from "../../src/store/compile/search.ts";
+import { completeness, type SearchAccess } from "../../src/store/compile/search.ts";
 import { openStore } from "../../src/store/open.ts";
 import { isWholePage, pageOf } from "../../src/store/page.ts";
 import { tablesOf } from "../../src/store/schema/ddl.ts";
@@ -193,6 +193,9 @@ interface Way {
   readonly isComplete: boolean;
 }
 
+/** Half of the rows have more search words than this. */
+const medianBytes = 38;
+
 /** All ways to run a search. */
 function ways(store: Store, read: Read): Way[] {
   const { words } = read;
@@ -206,7 +209,14 @@ function ways(store: Store, read: Read): Way[] {
     },
     ...(store.dialect.name === "sqlite" ? matchesBy("set", limit) : []),
   ]);
-  return [...walks, ...matchesBy("sorted", 0)];
+  const all: Way[] = [...walks, ...matchesBy("sorted", 0)];
+  // A page with a row that is longer is not complete.
+  const leavingOut = all.map((way) => ({
+    ...way,
+    access: { ...way.access, maxRowBytes: medianBytes },
+    isComplete: false,
+  }));
+  return [...all, ...leavingOut];
 
   function matchesBy(kind: "set" | "sorted", maxEntries: number): Way[] {
     const isComplete = kind === "sorted" || maxEntries > rowsOfTenant;
@@ -233,8 +243,9 @@ async function pageBy(store: Store, tenantId: string, read: Read, way: Way) {
   const pages: { page: StoredPage; isComplete: boolean }[] = [];
   const whole = (rows: readonly unknown[]): boolean => isWholePage(read, rows[0] as unknown as ListColumns);
   const toPage = (columns: ListColumns): void => {
-    const [, , count, , found = count, isWhole] = columns;
-    pages.push({ page: pageOf(read, columns), isComplete: isWhole === 1 || found >= rowLimit(read) });
+    const [, , count, , found = count, value] = columns;
+    const isFull = found >= rowLimit(read) && value !== completeness.hasLongRow;
+    pages.push({ page: pageOf(read, columns), isComplete: value === completeness.complete || isFull });
   };
   const rows = await readBounded(statements, input, store.database, whole);
   toPage(rows[0] as unknown as ListColumns);

@@ -39,7 +39,8 @@ export function compileBoundedList(
   });
   const weighed = sql`(select r.*, ${runningTotal(dialect, read, weightOf(read))} as "row weight"
     from ${pageColumns(dialect, read, search)}) as r`;
-  const built = sql`(select ${sql.join([...texts, ...orderColumns(read)])} from ${weighed}${parts.joins}) as r`;
+  const isLong = search?.isLong ? [search.isLong] : [];
+  const built = sql`(select ${sql.join([...texts, ...orderColumns(read), ...isLong])} from ${weighed}${parts.joins}) as r`;
   // A row without a text is larger than the rest of the bound.
   const bytes = sql`coalesce(octet_length(r."row text"), ${maxBytes()}) + ${sql.lit(rowSeparator.length)}`;
   const measured = sql`(select r.*, ${runningTotal(dialect, read, bytes)} as "row bytes" from ${built}) as r`;
@@ -81,8 +82,11 @@ export function pageOfRows(read: Read, rows: readonly ColumnValues[]): ListColum
   if (isTraversedDescending(read) !== read.sort.isDescending) whole.reverse();
   const joined = (column: number): string => whole.map((row) => row[column]).join(rowSeparator);
   const total = read.page.style === "page" ? ((rows[0]?.[2] ?? 0) as number) : null;
-  // A search has this column.
-  const isComplete = rows[0]?.[3] as number | undefined;
+  // A search has this column. It is the same for all rows, except for those that were not read.
+  const isComplete = rows.reduce<number | undefined>(
+    (most, row) => Math.max(most ?? 0, row[3] as number),
+    rows[0]?.[3] as number | undefined,
+  );
   return [joined(0), needsKeys(read) ? joined(1) : null, whole.length, total, rows.length, isComplete];
 }
 

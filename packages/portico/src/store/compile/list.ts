@@ -20,8 +20,7 @@ import { type SearchAccess, type SearchParts, searchParts } from "./search.ts";
 /**
  * The columns that a compiled list returns: the rows as text, the sort values of each row where the text does not
  * contain them, the number of rows, the total of a numbered page, and the number of rows that were found, which is larger
- * where the answer was cut at its bound. A search also returns whether the page is complete (0 or 1), and the number of
- * matches where it is known.
+ * where the answer was cut at its bound. A search also returns whether the page is complete (`completeness`).
  */
 export type ListColumns = readonly [
   text: string | null,
@@ -29,7 +28,7 @@ export type ListColumns = readonly [
   count: number,
   total: number | null,
   found?: number,
-  isComplete?: number,
+  completeness?: number,
 ];
 
 /**
@@ -183,8 +182,8 @@ export function listShape(dialect: Dialect, read: Read, access?: SearchAccess): 
 
 function searchShape(access: SearchAccess | undefined): string {
   if (!access) return "q";
-  const { kind, maxWalked, checkedWords, isQuick } = access;
-  return `q ${kind} ${maxWalked} ${checkedWords}${isQuick ? " quick" : ""}`;
+  const { kind, maxWalked, checkedWords, isQuick, maxRowBytes = "" } = access;
+  return `q ${kind} ${maxWalked} ${checkedWords} ${maxRowBytes}${isQuick ? " quick" : ""}`;
 }
 
 function positionShape(value: Value | undefined): string {

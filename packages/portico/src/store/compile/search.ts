@@ -9,6 +9,9 @@
 // until enough of its entries are in that set. Comparing an entry takes a tenth of the time that reading a row takes.
 //
 // A walk ends after a number of rows or entries; it then reports that the page is incomplete.
+//
+// A quick statement does not read rows with long texts (`row-size.ts`). It takes them for matches, and reports that the
+// page has such a row.
 
 import { sql } from "kysely";
 import type { Condition } from "../../query/condition.ts";
@@ -24,6 +27,7 @@ import { beyondPosition, isTraversedDescending, walkRanges } from "./index-range
 import { type Expression, isOfTenant, type ReadInput, type SearchTerms, tenantOf } from "./input.ts";
 import { walkedConditions } from "./page-index.ts";
 import { limitOf } from "./row-limit.ts";
+import { isLongRow } from "./row-size.ts";
 
 /** How the rows of a search are found. It is part of the shape of a statement. */
 export interface SearchAccess {
@@ -34,18 +38,26 @@ export interface SearchAccess {
   readonly checkedWords: number;
   /** Whether it takes so little time that it need not run as a slow read. */
   readonly isQuick: boolean;
+  /** Rows with longer texts are not read; without it, all are. */
+  readonly maxRowBytes?: number;
 }
+
+/** The values of the column that says whether a page is complete. */
+export const completeness = { incomplete: 0, complete: 1, hasLongRow: 2 } as const;
 
 /** The parts of the statement of a search. */
 export interface SearchParts {
   /** The `from` item of the page's rows, with the columns that their JSON is built from. */
   readonly rows: Expression;
   /**
-   * A column of the result: whether the page is complete, as 0 or 1.
+   * A column of the result: a value of `completeness`.
    *
-   * @param found the number of rows found, where the statement knows it: then only a page that is not full is examined
+   * @param found the number of rows found, where the statement aggregates them: then only a page that is not full is
+   *   examined
    */
   readonly isComplete: (found: Expression | undefined) => Expression;
+  /** The column of `rows` that says whether a row was not read, as 0 or 1; undefined if all are read. */
+  readonly isLong: Expression | undefined;
 }
 
 /** A walk along an index in the order of the page. */
@@ -57,16 +69,29 @@ interface Walk {
 }
 
 export function searchParts(dialect: Dialect, read: Read, access: SearchAccess): SearchParts {
-  return parts[access.kind](dialect, read, access);
+  const { rows, isComplete } = parts[access.kind](dialect, read, access);
+  if (!isLongRow(dialect, read.resource, access.maxRowBytes)) return { rows, isComplete, isLong: undefined };
+  const isLong = sql.ref(`r.${longRowColumn}`);
+  return {
+    rows,
+    isLong,
+    isComplete: (found) =>
+      sql`case when ${found ? sql`max(${isLong})` : isLong} = 1 then ${sql.lit(completeness.hasLongRow)} else ${isComplete(found)} end`,
+  };
 }
+
+type FoundRows = Pick<SearchParts, "rows" | "isComplete">;
+
+/** It contains a space, so that it is not the name of a stored column. */
+const longRowColumn = "row is long";
 
 const parts = { walk, sorted, set };
 
-function walk(dialect: Dialect, read: Read, access: SearchAccess): SearchParts {
+function walk(dialect: Dialect, read: Read, access: SearchAccess): FoundRows {
   const walked: Walk = { conditions: walkedConditions(read)!, limit: sql`${sql.lit(access.maxWalked)}` };
-  const checks = [...remainingConditions(dialect, read, walked), ...wordChecks(dialect, access)];
+  const checks = [...remainingConditions(dialect, read, walked), ...wordChecks(dialect, read, access)];
   const isComplete = isWholeWalk(dialect, read, walked);
-  const columns = pageColumnsOf(read);
+  const columns = pageColumnsOf(dialect, read, access);
   if (dialect.name === "sqlite")
     return { rows: sql`(${rowsOfWalk(dialect, read, walked, checks, columns)}) as r`, isComplete };
   const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
@@ -78,28 +103,29 @@ function walk(dialect: Dialect, read: Read, access: SearchAccess): SearchParts {
   };
 }
 
-function sorted(dialect: Dialect, read: Read, access: SearchAccess): SearchParts {
+function sorted(dialect: Dialect, read: Read, access: SearchAccess): FoundRows {
   const conditions = [
     isOfTenant("r"),
     ...conditionsOf(dialect, "r", read.conditions),
     beyondPositionOnce(dialect, read),
-    ...wordChecks(dialect, access),
+    ...wordChecks(dialect, read, access),
   ];
   const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
   const matching = (columns: Expression): Expression =>
     sql`select ${columns} from ${dialect.searched(read.resource, indexedWords(dialect))} where ${all(conditions)}
       order by ${order} limit ${limitOf(dialect, read)}`;
-  const isComplete = (): Expression => sql`1`;
-  if (dialect.name === "postgres") return { rows: sql`(${matching(pageColumnsOf(read))}) as r`, isComplete };
+  const isComplete = (): Expression => sql`${sql.lit(completeness.complete)}`;
+  const columns = pageColumnsOf(dialect, read, access);
+  if (dialect.name === "postgres") return { rows: sql`(${matching(columns)}) as r`, isComplete };
   // Sorting whole rows would take longer than reading the few that remain again.
   return {
-    rows: sql`(select ${pageColumnsOf(read)} from (${matching(sql`r.row_no`)}) as w
+    rows: sql`(select ${columns} from (${matching(sql`r.row_no`)}) as w
       cross join ${table(read)} as r on r.row_no = w.row_no) as r`,
     isComplete,
   };
 }
 
-function set(dialect: Dialect, read: Read, access: SearchAccess): SearchParts {
+function set(dialect: Dialect, read: Read, access: SearchAccess): FoundRows {
   const limit = dialect.limit(
     0,
     searchParameter(({ search }) => search.maxEntries, "entries to walk"),
@@ -109,10 +135,11 @@ function set(dialect: Dialect, read: Read, access: SearchAccess): SearchParts {
   const conditions = [
     sql`w.row_no in (select rowid from ${index} where ${index} match ${indexedWords(dialect)})`,
     ...remainingConditions(dialect, read, walked),
-    ...wordChecks(dialect, access),
+    ...wordChecks(dialect, read, access),
   ];
+  const columns = pageColumnsOf(dialect, read, access);
   return {
-    rows: sql`(${rowsOfWalk(dialect, read, walked, conditions, pageColumnsOf(read))}) as r`,
+    rows: sql`(${rowsOfWalk(dialect, read, walked, conditions, columns)}) as r`,
     isComplete: isWholeWalk(dialect, read, walked),
   };
 }
@@ -167,8 +194,12 @@ function orderColumns({ sort }: Read): Expression[] {
   return [...new Set([sort.attribute.column, "id"])].map((name) => sql.ref(`r.${name}`));
 }
 
-function pageColumnsOf(read: Read): Expression {
-  return sql.join(columnsOf("r", read.selection, [read.sort.attribute]));
+function pageColumnsOf(dialect: Dialect, read: Read, access: SearchAccess): Expression {
+  const columns = sql.join(columnsOf("r", read.selection, [read.sort.attribute]));
+  const isLong = isLongRow(dialect, read.resource, access.maxRowBytes);
+  return isLong
+    ? sql`${columns}, case when ${isLong} then 1 else 0 end as ${sql.ref(longRowColumn)}`
+    : columns;
 }
 
 /** The conditions that the walked index range does not meet by itself. */
@@ -177,12 +208,14 @@ function remainingConditions(dialect: Dialect, read: Read, walked: Walk): Expres
   return conditionsOf(dialect, "r", read.conditions, { subset });
 }
 
-/** The conditions that a row contains the checked words. */
-function wordChecks(dialect: Dialect, { checkedWords }: SearchAccess): Expression[] {
-  return Array.from({ length: checkedWords }, (_, index) => {
+/** The conditions that a row contains the checked words, or is too long to be read. */
+function wordChecks(dialect: Dialect, read: Read, access: SearchAccess): Expression[] {
+  const checks = Array.from({ length: access.checkedWords }, (_, index) => {
     const word = searchParameter(({ search }) => containedWord(search.checked[index]!), "word of q");
     return sql`${dialect.positionIn(sql.ref("r.search_words"), word)} > 0`;
   });
+  const isLong = isLongRow(dialect, read.resource, access.maxRowBytes);
+  return isLong && checks.length > 0 ? [sql`(${isLong} or (${all(checks)}))`] : checks;
 }
 
 /** The condition that a row is beyond the position of the page, as one condition for all ranges. */

@@ -1,12 +1,14 @@
 // Runs a search in the way that costs least for its words: `compile/search.ts` has the ways, and `word-frequency.ts`
 // estimates which of them suits. A way that gives up reports an incomplete page; the next one then runs.
 
+import { type Condition, isComparison } from "../../query/condition.ts";
 import type { Read } from "../../query/read.ts";
 import type { ReadInput, SearchTerms } from "../compile/input.ts";
 import type { ListColumns } from "../compile/list.ts";
 import { walkedConditions } from "../compile/page-index.ts";
 import { rowLimit } from "../compile/row-limit.ts";
-import { compileMatchCount, type SearchAccess } from "../compile/search.ts";
+import { isLong } from "../compile/row-size.ts";
+import { compileMatchCount, completeness, type SearchAccess } from "../compile/search.ts";
 import type { Session } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
 import { type SearchEstimate, WordFrequencies } from "./word-frequency.ts";
@@ -20,6 +22,8 @@ const maxSorted = 400;
 const entriesPerMatch = 14;
 /** A search with more matches than this runs as a slow read. */
 const maxQuickMatches = 4_000;
+/** A search with more conditions than this, policies included, runs as a slow read. */
+const maxQuickConditions = 20;
 
 export class BoundedSearch {
   readonly #dialect: Dialect;
@@ -38,9 +42,11 @@ export class BoundedSearch {
     const estimate = await this.#frequencies.estimate(tenantNo, resource, words);
     const { maxWalked, indexed, checked } = estimate;
     const canWalk = walkedConditions(read) !== undefined;
+    const areQuick = areQuicklyChecked(read.conditions);
+    const runBounded = boundedRun(estimate, run);
     if (canWalk && maxWalked > 0) {
-      const access = { kind: "walk", maxWalked, checkedWords: words.length, isQuick: true } as const;
-      const found = await run(access, { indexed: [], checked: words, maxEntries: 0 });
+      const access = { kind: "walk", maxWalked, checkedWords: words.length, isQuick: areQuick } as const;
+      const found = await runBounded(access, { indexed: [], checked: words, maxEntries: 0 });
       if (isComplete(read, found)) return found;
     }
     const access = { maxWalked: 0, checkedWords: checked.length };
@@ -48,14 +54,14 @@ export class BoundedSearch {
     if (this.#dialect.name === "postgres")
       return await run({ ...access, kind: "sorted", isQuick: false }, { indexed, checked, maxEntries: 0 });
     const matches = await this.#matches(input, estimate);
-    const isQuick = estimate.isIndexedRare;
+    const isQuick = areQuick && estimate.isIndexedRare;
     const terms = { indexed, checked, maxEntries: matches * entriesPerMatch };
     if (canWalk && matches > maxSorted) {
       const set = { ...access, kind: "set", isQuick: isQuick && matches <= maxQuickMatches } as const;
-      const found = await run(set, terms);
+      const found = await runBounded(set, terms);
       if (isComplete(read, found)) return found;
     }
-    return await run({ ...access, kind: "sorted", isQuick: isQuick && matches <= maxSorted }, terms);
+    return await runBounded({ ...access, kind: "sorted", isQuick: isQuick && matches <= maxSorted }, terms);
   }
 
   /** The number of matches of the indexed words, at the first of the searches that share the estimate. */
@@ -70,7 +76,39 @@ export class BoundedSearch {
   }
 }
 
+/** Runs a quick way again as a slow read if it finds a row that is too long for it. */
+function boundedRun(estimate: SearchEstimate, run: RunSearch): RunSearch {
+  return async (access, terms) => {
+    if (access.isQuick && !estimate.hasLongRows) {
+      const found = await run({ ...access, maxRowBytes: estimate.maxRowBytes }, terms);
+      if (completenessOf(found) !== completeness.hasLongRow) return found;
+      estimate.hasLongRows = true;
+    }
+    return await run({ ...access, isQuick: false }, terms);
+  };
+}
+
+/**
+ * Whether many rows can be checked for conditions in little time. Related rows can be many for each row, and long texts
+ * take long to read.
+ */
+function areQuicklyChecked(conditions: readonly Condition[], state = { comparisons: 0 }): boolean {
+  return conditions.every((condition) => {
+    if (condition.operator === "some") return false;
+    state.comparisons += 1;
+    if (state.comparisons > maxQuickConditions) return false;
+    return isComparison(condition)
+      ? !isLong(condition.attribute)
+      : areQuicklyChecked(condition.conditions, state);
+  });
+}
+
 /** Whether no row of the page can be missing. */
-function isComplete(read: Read, [_text, _keys, count, _total, found = count, isWhole]: ListColumns): boolean {
-  return isWhole === 1 || found >= rowLimit(read);
+function isComplete(read: Read, found: ListColumns): boolean {
+  const [_text, _keys, count, _total, rows = count] = found;
+  return completenessOf(found) === completeness.complete || rows >= rowLimit(read);
+}
+
+function completenessOf([_text, _keys, _count, _total, _found, value]: ListColumns): number | undefined {
+  return value;
 }

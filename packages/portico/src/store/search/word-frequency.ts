@@ -4,6 +4,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { BoundedMap } from "../../lib/bounded-map.ts";
 import type { ResourceModel } from "../../model/model.ts";
+import { isLongRow } from "../compile/row-size.ts";
 import type { Session, Statement } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
 import { compile, parameter } from "../statement.ts";
@@ -19,8 +20,12 @@ export interface SearchEstimate {
   readonly checked: readonly string[];
   /** Whether the index finds few rows for each of its words. */
   readonly isIndexedRare: boolean;
+  /** Quick statements do not read rows with longer texts than this. */
+  readonly maxRowBytes: number;
   /** The number of matches of the indexed words that the last search found. */
   matches: number | undefined;
+  /** Whether a search found a row with longer texts. */
+  hasLongRows: boolean;
 }
 
 interface SampleInput {
@@ -30,12 +35,14 @@ interface SampleInput {
 
 /**
  * How many rows are sampled, and which part of the walked rows is walked, by the size of their search words. Rows with
- * more are not read in order to check them.
+ * more are not read in order to check them. The newest rows say nothing about others, so quick statements leave out any
+ * row that is longer than `maxRowBytes`.
  */
 const sizes = [
-  { maxBytes: 2_000, sampled: 300, walkedPart: 1 },
-  { maxBytes: 16_000, sampled: 80, walkedPart: 1 / 8 },
+  { maxBytes: 2_000, maxRowBytes: 4_000, sampled: 300, walkedPart: 1 },
+  { maxBytes: 16_000, maxRowBytes: 32_000, sampled: 80, walkedPart: 1 / 8 },
 ] as const;
+type Size = (typeof sizes)[number];
 const measuredRows = 50;
 
 /**
@@ -52,7 +59,9 @@ const limits = {
 const maxSampledWords = 8;
 
 const maxAgeMs = 10_000;
-const maxCachedCharacters = 1024 * 1024;
+const maxCachedBytes = 4 * 1024 * 1024;
+/** What an entry of a cache takes beside the characters of its key. */
+const entryBytes = 500;
 
 interface Cached<Value> {
   readonly value: Value;
@@ -62,11 +71,8 @@ interface Cached<Value> {
 export class WordFrequencies {
   readonly #dialect: Dialect;
   readonly #database: Session;
-  readonly #estimates = new BoundedMap<string, Cached<SearchEstimate>>(
-    maxCachedCharacters,
-    (key) => key.length,
-  );
-  readonly #sizes = new BoundedMap<string, Cached<number>>(maxCachedCharacters, (key) => key.length);
+  readonly #estimates = new BoundedMap<string, Cached<SearchEstimate>>(maxCachedBytes, bytesOfEntry);
+  readonly #sizes = new BoundedMap<string, Cached<number>>(maxCachedBytes, bytesOfEntry);
   /** As many as there are resources, sample sizes and numbers of words. */
   readonly #statements = new Map<string, Statement<SampleInput>>();
 
@@ -95,15 +101,15 @@ export class WordFrequencies {
   ): Promise<SearchEstimate> {
     const bytes = await this.#averageBytes(tenantNo, resource);
     const size = sizes.find(({ maxBytes }) => bytes <= maxBytes);
-    if (!size) return estimateOf(words, [], [], 1, 0);
+    if (!size) return estimateOf(words, [], [], 1, 0, 0);
     // Longer words are rarer.
     const sampled = [...words].sort((one, other) => other.length - one.length).slice(0, maxSampledWords);
-    const statement = this.#sampleOf(resource, sampled.length, size.sampled);
+    const statement = this.#sampleOf(resource, sampled.length, size);
     const [counts = []] = await this.#database.query(statement, { tenantNo, words: sampled });
     const [rows = 0, ...found] = counts.map(Number);
     const shares = found.map((count) => (rows === 0 ? 0 : count / rows));
     const { frequentShare, maxWalked } = limits[this.#dialect.name];
-    return estimateOf(words, sampled, shares, frequentShare, maxWalked * size.walkedPart);
+    return estimateOf(words, sampled, shares, frequentShare, maxWalked * size.walkedPart, size.maxRowBytes);
   }
 
   /** The average size of the search words of a row, in bytes. */
@@ -120,9 +126,13 @@ export class WordFrequencies {
     return value;
   }
 
-  /** Counts rows, those that contain each word, and those that contain all words. */
-  #sampleOf(resource: ResourceModel, words: number, rows: number): Statement<SampleInput> {
-    return this.#statement(`${resource.table} ${words} ${rows}`, () => {
+  /** Counts rows, those that contain each word, and those that contain all words. Long rows contain none. */
+  #sampleOf(resource: ResourceModel, words: number, { sampled, maxRowBytes }: Size): Statement<SampleInput> {
+    return this.#statement(`${resource.table} ${words} ${sampled}`, () => {
+      const isLong = isLongRow(this.#dialect, resource, maxRowBytes);
+      const searched = isLong
+        ? sql`case when ${isLong} then '' else r.search_words end`
+        : sql`r.search_words`;
       const contains = Array.from({ length: words }, (_, index) => {
         const word = parameter(({ words }: SampleInput) => containedWord(words[index]!));
         return sql`${this.#dialect.positionIn(sql.ref("r.search_words"), word)} > 0`;
@@ -130,7 +140,7 @@ export class WordFrequencies {
       const counts = [...contains, sql.join(contains, sql` and `)].map(
         (condition) => sql`count(*) filter (where ${condition})`,
       );
-      return this.#overNewest(resource, rows, [sql`count(*)`, ...counts]);
+      return this.#overNewest(resource, sampled, [sql`count(*)`, ...counts], searched);
     });
   }
 
@@ -139,8 +149,9 @@ export class WordFrequencies {
     { table }: ResourceModel,
     rows: number,
     columns: readonly RawBuilder<unknown>[],
+    searched: RawBuilder<unknown> = sql`r.search_words`,
   ): RawBuilder<unknown> {
-    const newest = sql`select r.search_words from ${sql.table(table)} as r where r.tenant_no = ${parameter(({ tenantNo }: SampleInput) => tenantNo, "tenant of the sample")} order by r.id desc limit ${sql.lit(rows)}`;
+    const newest = sql`select ${searched} as search_words from ${sql.table(table)} as r where r.tenant_no = ${parameter(({ tenantNo }: SampleInput) => tenantNo, "tenant of the sample")} order by r.id desc limit ${sql.lit(rows)}`;
     return sql`select ${sql.join(columns)} from (${newest}) as r`;
   }
 
@@ -154,6 +165,10 @@ export class WordFrequencies {
   }
 }
 
+function bytesOfEntry(key: string): number {
+  return key.length + entryBytes;
+}
+
 /**
  * @param sampled the words that were sampled
  * @param shares of the sampled rows that contain each sampled word, and all of them
@@ -164,6 +179,7 @@ function estimateOf(
   shares: readonly number[],
   frequentShare: number,
   maxWalked: number,
+  maxRowBytes: number,
 ): SearchEstimate {
   const isFrequent = (word: string): boolean => (shares[sampled.indexOf(word)] ?? 0) >= frequentShare;
   const rare = words.filter((word) => !isFrequent(word));
@@ -173,6 +189,8 @@ function estimateOf(
     indexed: rare.length > 0 ? rare : words,
     checked: rare.length > 0 ? words.filter(isFrequent) : [],
     isIndexedRare: isAllSampled && rare.length > 0,
+    maxRowBytes,
     matches: undefined,
+    hasLongRows: false,
   };
 }

@@ -1,0 +1,49 @@
+// How much of a row a search has to read in order to check it for words.
+
+import { sql } from "kysely";
+import { isJson } from "../../declare/field.ts";
+import type { Attribute, ResourceModel } from "../../model/model.ts";
+import type { Dialect } from "../dialect.ts";
+import { searchColumn, storedAttributes } from "../schema/ddl.ts";
+import type { Expression } from "./input.ts";
+
+/** A character takes at most this many bytes in UTF-8. */
+const maxCharacterBytes = 4;
+/** Texts that are declared shorter do not count. */
+const minLongBytes = 1_000;
+/** SQLite reads past the other columns in about this part of the time in which it searches as many bytes for words. */
+const otherPart = 8;
+
+/**
+ * The condition that the row `r` has longer texts than this many bytes. The database stores the lengths apart from the
+ * texts, so it is evaluated without reading them.
+ *
+ * @returns undefined without such a number, or if no row of the resource can be longer
+ */
+export function isLongRow(
+  { name }: Dialect,
+  resource: ResourceModel,
+  maxBytes: number | undefined,
+): Expression | undefined {
+  if (maxBytes === undefined) return undefined;
+  const words = sql`octet_length(${sql.ref(`r.${searchColumn}`)})`;
+  const isAlwaysShort = resource.search.reduce((bytes, each) => bytes + maxBytesOf(each), 0) <= maxBytes;
+  // PostgreSQL stores long texts apart from the row. SQLite reads its columns in their order; the words are the last.
+  const others = name === "sqlite" ? storedAttributes(resource).filter(isLong) : [];
+  if (isAlwaysShort && others.length === 0) return undefined;
+  const lengths = others.map(({ column }) => sql`coalesce(octet_length(${sql.ref(`r.${column}`)}), 0)`);
+  const bytes =
+    lengths.length === 0 ? words : sql`${words} + (${sql.join(lengths, sql` + `)}) / ${sql.lit(otherPart)}`;
+  return sql`${bytes} > ${sql.lit(maxBytes)}`;
+}
+
+/** Whether a value of the attribute may be long. */
+export function isLong(attribute: Attribute): boolean {
+  return maxBytesOf(attribute) > minLongBytes;
+}
+
+function maxBytesOf({ field }: Attribute): number {
+  if (isJson(field)) return Number.POSITIVE_INFINITY;
+  if (field.kind !== "text") return 0;
+  return (field.options.max ?? Number.POSITIVE_INFINITY) * maxCharacterBytes;
+}
