@@ -58,9 +58,19 @@ export class RowDeletion {
     if (!resource.markOnDelete)
       for await (const ids of batchesOfIds(store, session, tenantId, { resource, conditions }))
         await this.#countRows(ids);
-    for await (const id of rowIds(store, session, tenantId, resource, conditions)) {
+    for await (const ids of batchesOfIds(store, session, tenantId, { resource, conditions })) {
       if (this.#slice.isOver) await this.#slice.yield();
-      await this.#deleteListed(resource, id, conditions);
+      if (isLeaf(resource)) {
+        const matching = await store.filterLockedIds(
+          tenantId,
+          resource,
+          { ids, conditions },
+          session,
+          "delete",
+        );
+        const remaining = ids.filter((id) => matching.has(id));
+        await this.#deleteLeaves(resource, remaining, none);
+      } else for (const id of ids) await this.#deleteListed(resource, id, conditions);
     }
   }
 
@@ -170,6 +180,12 @@ export class RowDeletion {
       }
     }
   }
+}
+
+/** Whether the rows of a resource are deleted with nothing but their events, so that one statement can delete many. */
+function isLeaf({ children, dependents, hooks, markOnDelete }: ResourceModel): boolean {
+  const isHooked = hooks.before?.delete !== undefined || hooks.after?.delete !== undefined;
+  return children.length === 0 && dependents.length === 0 && !isHooked && !markOnDelete;
 }
 
 /** The values of a row that policies may read, without long ones. */

@@ -218,6 +218,23 @@ export class Store {
     return new Set(rows.map(([id]) => id as string));
   }
 
+  /** `filterIds` within a transaction that will write the rows: locks them until the transaction ends. */
+  async filterLockedIds(
+    tenantId: string,
+    resource: ResourceModel,
+    read: RowsById,
+    session: Session,
+    lock: Lock,
+  ): Promise<ReadonlySet<string>> {
+    const { ids, conditions } = read;
+    if (ids.length === 0) return new Set();
+    const statement = this.#filters.get(resource, `${lock}|${conditionShape(conditions)}`, () =>
+      compileFilterIds(this.dialect, resource, conditions, lock),
+    );
+    const rows = await session.query(statement, await this.#inputOf(session, tenantId, read));
+    return new Set(rows.map(([id]) => id as string));
+  }
+
   /** Filters ids: returns those to which a row refers that meets the conditions. */
   async filterReferred(
     tenantId: string,

@@ -51,8 +51,11 @@ export function compileFilterIds(
   dialect: Dialect,
   resource: ResourceModel,
   conditions: readonly Condition[],
+  lock?: Lock,
 ): Statement<ReadInput<RowsById>> {
-  return compileFilter(dialect, resource, sql`r.id`, conditions);
+  // Locked in the order of the ids, so that two transactions that lock the same rows do not deadlock.
+  const locked = lock && sql` order by r.id${dialect.locks[lock]}`;
+  return compileFilter(dialect, resource, sql`r.id`, conditions, { end: locked });
 }
 
 /** The ids to which rows refer that meet the conditions. */
@@ -62,7 +65,7 @@ export function compileFilterReferred(
   { column }: Attribute,
   conditions: readonly Condition[],
 ): Statement<ReadInput<RowsById>> {
-  return compileFilter(dialect, resource, sql.ref(`r.${column}`), conditions, sql`distinct `);
+  return compileFilter(dialect, resource, sql.ref(`r.${column}`), conditions, { start: sql`distinct ` });
 }
 
 function compileFilter(
@@ -70,7 +73,7 @@ function compileFilter(
   { table }: ResourceModel,
   id: Expression,
   conditions: readonly Condition[],
-  distinct: Expression = sql``,
+  { start = sql``, end = sql`` }: { readonly start?: Expression; readonly end?: Expression | undefined } = {},
 ): Statement<ReadInput<RowsById>> {
   const ids = parameter(({ read }: ReadInput<RowsById>) => JSON.stringify(read.ids));
   const matching = [
@@ -80,6 +83,6 @@ function compileFilter(
   ];
   return compile(
     dialect.builder,
-    sql`select ${distinct}${id} from ${sql.table(table)} as r where ${sql.join(matching, sql` and `)}`,
+    sql`select ${start}${id} from ${sql.table(table)} as r where ${sql.join(matching, sql` and `)}${end}`,
   );
 }

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { before, describe, test } from "node:test";
+import { openReader } from "../../support/database-reader.ts";
 import { firstTenant } from "../../support/keys.ts";
 import { expectAnswer, runCommand, serve, type TestServer } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase } from "../../support/server.ts";
@@ -154,6 +155,24 @@ function nestedCollections(server: TestServer): void {
     expectAnswer(await remove(server, `/clubs/${clubId}/passes`), { status: 204 });
     for (const { id } of [first, blocking])
       assert.equal((await server.request(`/passes/${id}`)).body.status, "cancelled");
+  });
+
+  test("DELETE of a collection without hooks deletes many rows at once, with an event each", async () => {
+    const reader = openReader(server.workspace.databaseUrl);
+    try {
+      const created = await Promise.all([1, 2, 3, 4].map(() => server.create("/tickets", {})));
+      const ids = created.map(({ id }) => id).sort();
+      expectAnswer(await remove(server, `/tenants/${tenant}/tickets`), { status: 204 });
+      assert.deepEqual((await server.request("/tickets")).body.data, []);
+      const deleted = "from events where kind = 'ticket.deleted'";
+      const rows = await reader.rows(`select row_id ${deleted} order by sequence`);
+      assert.deepEqual(rows.flat(), ids);
+      // `cmin` counts the statements of a transaction.
+      if (server.workspace.databaseUrl.startsWith("postgres"))
+        assert.equal((await reader.rows(`select distinct xmin, cmin ${deleted}`)).length, 1);
+    } finally {
+      await reader.close();
+    }
   });
 
   test("concurrent deletes of rows that cascade to each other all succeed", async () => {
