@@ -15,7 +15,7 @@ import type { Store } from "../store/store.ts";
 import { requireScope, withPolicies } from "./authorize.ts";
 import { isProvenByRow, requireContainer, requireContainerId } from "./containers.ts";
 import { throwNotFound } from "./find-row.ts";
-import { jointWritesQueue } from "./joint-writes-queue.ts";
+import { JointWritesQueue } from "./joint-writes-queue.ts";
 import { type Me, readMe, requireOwnFields } from "./me.ts";
 import { Page, RequestedList } from "./page.ts";
 import { BodyValidator } from "./validation/body-validator.ts";
@@ -29,7 +29,7 @@ export class Engine extends Writes {
   readonly model: Model;
   readonly #store: Store;
   readonly #dependencies: WriteDependencies;
-  readonly #jointWrites = jointWritesQueue();
+  readonly #jointWrites = new JointWritesQueue();
   readonly #cursors: CursorCodec;
 
   /** @param cursors the codec of a server; without one, cursors are valid for this engine only */
@@ -113,7 +113,7 @@ export class Engine extends Writes {
    *
    * @throws Problem `rate_limited`, `unavailable` if too many others are waiting
    */
-  writeTogether<T>({ tenantId }: Caller, work: (writes: Writes) => Promise<T>): Promise<T> {
+  writeTogether<T>(caller: Caller, work: (writes: Writes) => Promise<T>): Promise<T> {
     const run = (): Promise<T> =>
       this.#store.transaction((transaction) =>
         work(
@@ -124,7 +124,7 @@ export class Engine extends Writes {
           }),
         ),
       );
-    return this.#store.database.isRemote ? this.#jointWrites.run(run, tenantId) : run();
+    return this.#store.database.isRemote ? this.#jointWrites.run(caller, run) : run();
   }
 
   /** Runs several operations in one transaction, without checking scopes. */

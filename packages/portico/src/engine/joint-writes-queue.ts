@@ -1,7 +1,9 @@
 // The queue of operations with several writes in one transaction, on a database that runs transactions concurrently.
 // Operations of one tenant run one after another: they may write the same rows in different orders, and PostgreSQL needs
-// a second to find each deadlock, while the others wait for it on connections that all tenants share.
+// a second to find each deadlock, while the others wait for it on connections that all tenants share. The callers of a
+// tenant take turns, so that one with many operations does not keep the others from theirs.
 
+import type { Caller } from "../declare/caller.ts";
 import { LoggedProblem, Problem } from "../errors.ts";
 import { FairQueue, type RefusalReason } from "../lib/fair-queue.ts";
 
@@ -9,14 +11,27 @@ import { FairQueue, type RefusalReason } from "../lib/fair-queue.ts";
 const slots = 4;
 const maxWaiting = { count: 1_000, size: Number.POSITIVE_INFINITY };
 const maxWaitingPerTenant = { count: 250, size: Number.POSITIVE_INFINITY };
+const maxWaitingPerCaller = { count: 100, size: Number.POSITIVE_INFINITY };
 const maxWaitMs = 10_000;
 
-/** Its `run` takes the tenant's id as the name of the group. @throws Problem `rate_limited`, `unavailable` */
-export function jointWritesQueue(): FairQueue {
-  return new FairQueue({
+export class JointWritesQueue {
+  readonly #tenants = new FairQueue({
     ...{ slots, slotsPerGroup: 1, maxWaiting, maxWaitingPerGroup: maxWaitingPerTenant, maxWaitMs },
     refusal: problemOf,
   });
+  /** Lets one operation of each caller into the queue of its tenant, where the oldest is next. */
+  readonly #callers = new FairQueue({
+    ...{ slots: Number.POSITIVE_INFINITY, slotsPerGroup: 1 },
+    ...{ maxWaiting, maxWaitingPerGroup: maxWaitingPerCaller, maxWaitMs },
+    refusal: problemOf,
+  });
+
+  /** Runs an operation in its turn. @throws Problem `rate_limited`, `unavailable` */
+  run<T>({ tenantId, userId, credentialId }: Caller, operation: () => Promise<T>): Promise<T> {
+    // The keys and applications of a user count as one caller.
+    const caller = `${tenantId} ${userId ?? credentialId}`;
+    return this.#callers.run(() => this.#tenants.run(operation, tenantId), caller);
+  }
 }
 
 function problemOf(reason: RefusalReason): Problem {

@@ -268,6 +268,39 @@ onEachDatabase("several mutations of one operation", (database) => {
     assert.equal(new Set(names).size, 1, names.join());
   });
 
+  // SQLite has no queue of operations: it writes them in the order in which they arrive.
+  if (database === "postgres")
+    test("a caller whose operations wait does not keep those of another caller waiting behind them", async () => {
+      const otherWords = [
+        "key",
+        "create",
+        "--name",
+        "Other",
+        "--scopes",
+        "*",
+        "--user",
+        fixtures.otherUserId,
+      ];
+      const { key } = await runCommand(server.workspace, otherWords, { cwd });
+      const { id } = await server.create("/clubs", { name: "Shared" });
+      const mutations = (name: string): string => {
+        const update = (at: number): string =>
+          `u${at}: updateClub(id: "${id}", input: { name: "${name}" }) { id }`;
+        return `mutation { ${Array.from({ length: 15 }, (_, at) => update(at)).join(" ")} }`;
+      };
+      let completed = 0;
+      const many = Array.from({ length: 16 }, async () => {
+        const answer = await requestGraphql(server, mutations("many"));
+        assert.equal(answer.body.errors, undefined, answer.text);
+        completed += 1;
+      });
+      while (completed === 0) await new Promise(setImmediate);
+      const answer = await requestGraphql(server, mutations("other"), { key });
+      assert.equal(answer.body.errors, undefined, answer.text);
+      assert.ok(completed < 10, `${completed} of 16 operations of the first caller came first`);
+      await Promise.all(many);
+    });
+
   test("a subscription gets the events of all mutations in order, and none of an operation that failed", async () => {
     const stream = await TestStream.open(server.portico, "subscription { clubCreated { name } }");
     try {
