@@ -196,7 +196,12 @@ export class PostgresDatabase implements Database {
     const connection = new Connection(this.#url, {}, { ...listener, onEnd });
     this.#listening.add(connection);
     if (this.#isClosed) connection.destroy();
-    await connection.run(`listen ${channel}`);
+    try {
+      await connection.run(`listen ${channel}`);
+    } catch (error) {
+      connection.destroy();
+      throw error;
+    }
     return () => connection.destroy();
   }
 
