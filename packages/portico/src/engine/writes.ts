@@ -11,7 +11,7 @@ import { explainDeleteError, explainWriteError, retryOnCollision } from "./const
 import { containerConditions, requireContainer } from "./containers.ts";
 import { createAlone } from "./create-alone.ts";
 import { throwNotFound } from "./find-row.ts";
-import { policyConditions, writeConditions } from "./policy.ts";
+import { policyConditions, resultConditions, writeConditions } from "./policy.ts";
 import { invalidBodyReferences } from "./references.ts";
 import { InvalidInput, validMembers } from "./validation/invalid-input.ts";
 import { patchedValues, replacementValues } from "./validation/row-values.ts";
@@ -56,7 +56,10 @@ export class Writes {
       ? undefined
       : await createAlone(this.#dependencies, caller, resource, input, parentId);
     if (created) return created;
-    const options = { isSingleWrite: resource.isCreatedAlone };
+    // Related rows may decide about a new row only after it is written, and then refuse it.
+    const isSingleWrite =
+      resource.isCreatedAlone && resultConditions(caller, resource, "create").length === 0;
+    const options = { isSingleWrite };
     return this.#write(caller, resource, (writing) => writing.insert(resource, input, parentId), options);
   }
 

@@ -4,6 +4,7 @@
 // without savepoints costs a seventh less.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { isUnavailable, Problem } from "../../errors.ts";
 import {
   type ColumnValues,
   ConstraintError,
@@ -118,12 +119,14 @@ export class GroupCommitWriter {
       return { value: await job.work(session) };
     } catch (error) {
       const isPartial = session.hasWritten || !this.#connection.native.isTransaction;
-      // The other writes of the group have violated no constraint.
-      if (isPartial && error instanceof ConstraintError)
+      if (!isPartial) {
+        job.reject(error);
+        return undefined;
+      }
+      // The other writes of the group have violated no constraint, and nobody has refused them.
+      if (error instanceof ConstraintError || (error instanceof Problem && !isUnavailable(error)))
         throw new Error("a write was interrupted by a fault", { cause: error });
-      if (isPartial) throw error;
-      job.reject(error);
-      return undefined;
+      throw error;
     }
   }
 

@@ -62,7 +62,12 @@ const marks = resource("mark", {
   fields: { line: text({ max: 50 }) },
   policy: { create: () => true, update: ({ caller }) => ({ note: { ownerId: { not: caller.userId } } }) },
 });
-const declared = app({ name: "Notes", resources: [journals, notes, remarks, marks] });
+/** Only the related note decides who may create one. */
+const labels = resource("label", {
+  fields: { line: text({ max: 50 }), note: belongsTo(() => notes) },
+  policy: { create: ({ caller }) => ({ note: { ownerId: caller.userId } }) },
+});
+const declared = app({ name: "Notes", resources: [journals, notes, remarks, marks, labels] });
 
 onEachDatabase("policies for each operation", (database) => {
   let workspace: Workspace;
@@ -98,7 +103,7 @@ onEachDatabase("policies for each operation", (database) => {
       log: { write: () => {} },
     });
     await server.listen();
-    const plural = ["notes", "remarks", "marks", "journals"];
+    const plural = ["notes", "remarks", "marks", "labels", "journals"];
     const scopes = plural.flatMap((each) => [`${each}:read`, `${each}:write`]);
     for (const name of ["ann", "bob"] as const) {
       const user = await request("/users", { body: { name, email: `${name}@example.com` }, by: "operator" });
@@ -110,6 +115,20 @@ onEachDatabase("policies for each operation", (database) => {
   after(async () => {
     await server?.close();
     await workspace?.remove();
+  });
+
+  test("a create that related rows refuse does not affect those that arrive with it", async () => {
+    const noteId = await note("labelled", { isShared: true });
+    const senders = Array.from({ length: 60 }, (_, number) => (number % 6 === 0 ? "bob" : "ann"));
+    const answers = await Promise.all(
+      senders.map((by, number) => request("/labels", { body: { line: `line ${number}`, noteId }, by })),
+    );
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      senders.map((by) => (by === "bob" ? 403 : 201)),
+    );
+    const { body } = await request("/labels?limit=100&fields=line");
+    assert.equal(body.data.length, 50);
   });
 
   test("a row that cannot be read is not found, and one that cannot be written is forbidden", async () => {
