@@ -9,6 +9,7 @@ import { Problem } from "../../errors.ts";
 import type { KeyNotifications, NotifiedKey } from "../../mail/key-emails.ts";
 import { ownContext } from "../own-hook-context.ts";
 import { rotationInput } from "../rotation.ts";
+import { requireTenant } from "../tenants/existing-tenant.ts";
 import { users } from "../users/resource.ts";
 import { assertOutranks, scopesOfRole } from "../users/role-rules.ts";
 import { type Environment, type GenerateKey, generateKey, keyHash, prefixLength } from "./format.ts";
@@ -96,6 +97,7 @@ export function declareApiKeys({
       before: {
         async create(input, context) {
           const { caller, now, returnOnce } = context;
+          await requireTenant(ownContext(context));
           assertCanGrantScopes(scopeList(input), caller);
           // A replacement keeps the owner of the old key, or its lack of one.
           requireOwnKey(isReplacement(input) ? input.ownerId : (input.ownerId ?? undefined), caller);

@@ -8,6 +8,7 @@ import { Problem } from "../../errors.ts";
 import { newId } from "../../lib/id.ts";
 import { ownContext } from "../own-hook-context.ts";
 import { rotationInput } from "../rotation.ts";
+import { requireTenant } from "../tenants/existing-tenant.ts";
 import { hashToken } from "../tokens/hash-token.ts";
 import { maxUriLength } from "./redirect-uri.ts";
 import {
@@ -104,8 +105,9 @@ export const oauthClients: OAuthClients = resource("oauthClient", {
   validate: clientErrors,
   hooks: {
     before: {
-      create(input, context) {
+      async create(input, context) {
         const { caller } = context;
+        await requireTenant(ownContext(context));
         requireUndelegated(caller);
         const granted = listOf(input.scopes);
         assertCanGrantClientScopes(granted, caller);

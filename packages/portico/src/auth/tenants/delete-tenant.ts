@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
-import { ConstraintError, type Statement } from "../../store/database.ts";
+import { ConstraintError, type Session, type Statement } from "../../store/database.ts";
 import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts";
 import type { Table } from "../../store/schema/ddl.ts";
 import { compile, parameter } from "../../store/statement.ts";
@@ -18,6 +18,7 @@ import { usersTable } from "../users/fields.ts";
 const chunkSize = 500;
 /** Longer than servers keep what requests leave in memory, and the status of an access token. */
 const settleMs = 2_500;
+const maxAttempts = 5;
 
 interface OfTenant {
   readonly tenantId: string;
@@ -77,24 +78,33 @@ export async function deleteTenant(
   tenantId: string,
   onProgress: (rows: number) => void = () => {},
 ): Promise<number> {
+  const no = await store.tenants.findNumber(store.database, tenantId);
+  if (no === null) return 0;
   await closeCredentials(store, tenantId);
-  const closedAt = performance.now();
+  await sleep(settleMs);
   const owned = tables.filter(({ columns }) => columns.some(({ name }) => name === tenantColumn));
   const deletions = owned.toReversed().map((table) => new TableDeletion(store, table, owned));
   let count = 0;
-  const deleteAll = async (): Promise<void> => {
+  const deleteRows = async (): Promise<void> => {
     for (const deletion of deletions)
-      for await (const rows of deletion.chunks(tenantId)) {
+      for await (const rows of deletion.chunks(no)) {
         count += rows;
         onProgress(count);
       }
+    // Nothing can be added by a new request, and a late one creates no credential without its tenant (existing-tenant.ts).
+    await store.transaction(async (session) => {
+      await deleteRow(store).run(session, { id: tenantId });
+      for (const deletion of deletions) count += await deletion.rest(session, no);
+    });
   };
-  await deleteAll();
-  await sleep(Math.max(0, settleMs - (performance.now() - closedAt)));
-  // What requests in progress have written meanwhile.
-  await deleteAll();
-  await store.transaction((session) => deleteRow(store).run(session, { id: tenantId }));
-  return count;
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      await deleteRows();
+      return count;
+    } catch (error) {
+      // Another process deletes the same tenant, or a request that began before has added a row that refers to others.
+      if (!(error instanceof ConstraintError) || attempt === maxAttempts) throw error;
+    }
 }
 
 /** Revokes all keys and tokens, and ends all sessions. */
@@ -129,11 +139,14 @@ class TableDeletion {
 
   /** @param owned all tables with rows of tenants */
   constructor(store: Store, { name, primaryKey }: Table, owned: readonly Table[]) {
-    const { builder } = store.dialect;
+    const { builder, name: dialectName } = store.dialect;
     const table = sql.table(name);
     const ofTenant = sql`${sql.ref(tenantColumn)} = ${parameter((no: number) => no)}`;
     const key = sql.join(primaryKey.map((column) => sql.ref(column)));
-    const limited = sql`(${key}) in (select ${key} from ${table} where ${ofTenant} limit ${sql.lit(chunkSize)})`;
+    // Rows that another process is deleting are left to it.
+    const skipped = dialectName === "postgres" ? sql`for update skip locked` : sql``;
+    const chunk = sql`select ${key} from ${table} where ${ofTenant} limit ${sql.lit(chunkSize)} ${skipped}`;
+    const limited = sql`(${key}) in (${chunk})`;
     const run = (query: RawBuilder<unknown>): Statement<number> => compile<number>(builder, query);
     this.#store = store;
     this.#chunk = run(sql`delete from ${table} where ${limited} returning 1`);
@@ -150,14 +163,17 @@ class TableDeletion {
   }
 
   /** Deletes chunk after chunk. Yields the number of rows of each. */
-  async *chunks(tenantId: string): AsyncGenerator<number> {
-    const no = await this.#store.tenants.findNumber(this.#store.database, tenantId);
-    if (no === null) return;
+  async *chunks(no: number): AsyncGenerator<number> {
     for (;;) {
       const count = await this.#deleteChunk(no);
       if (count === 0) return;
       yield count;
     }
+  }
+
+  /** Deletes what is left. @returns the number of rows */
+  async rest(session: Session, no: number): Promise<number> {
+    return (await session.query(this.#all, no)).length;
   }
 
   async #deleteChunk(no: number): Promise<number> {

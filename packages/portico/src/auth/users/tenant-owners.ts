@@ -6,6 +6,7 @@ import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts"
 import type { OwnIndex } from "../../store/schema/ddl.ts";
 import { tenantsTable } from "../../store/tenants.ts";
 import type { OwnHookContext } from "../own-hook-context.ts";
+import { invalidCredential } from "../presented-credential.ts";
 import { usersTable } from "./fields.ts";
 import { ownerRoles } from "./role-rules.ts";
 
@@ -46,9 +47,12 @@ const otherOwner = defineQuery(
       .limit(sql.lit(1)),
 );
 
-/** Whether the tenant has no user yet. Until the transaction ends, no other one adds the first. */
+/**
+ * Whether the tenant has no user yet. Until the transaction ends, no other one adds the first.
+ * @throws Problem `invalid_credential` if the tenant was deleted
+ */
 export async function isFirstUser({ caller: { tenantId }, query }: OwnHookContext): Promise<boolean> {
-  await query(lockTenant, { id: tenantId });
+  if ((await query(lockTenant, { id: tenantId })).length === 0) throw invalidCredential();
   return (await query(anyUser, { tenantId })).length === 0;
 }
 

@@ -57,8 +57,9 @@ const tenantDelete: Command = {
         throw new OperatorError(
           `this deletes all rows, users and keys of the tenant ${tenant.name}; to confirm, add --confirm '${tenant.name}'`,
         );
-      let reportedAt = performance.now();
+      let reportedAt: number | undefined;
       const deletedRows = await deleteTenant(store, assembly.tables, tenant.id, (rows) => {
+        reportedAt ??= performance.now();
         if (performance.now() - reportedAt < progressIntervalMs) return;
         reportedAt = performance.now();
         process.stderr.write(`${rows} rows deleted\n`);

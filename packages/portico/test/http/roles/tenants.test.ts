@@ -3,11 +3,14 @@
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { deleteTenant } from "../../../src/auth/tenants/delete-tenant.ts";
 import { assemble } from "../../../src/runtime/compose.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { openReader } from "../../support/database-reader.ts";
+import { subscriptionStarted, withStream } from "../../support/graphql/subscriptions.ts";
 import { makePublicClient, makeUser, obtainTokens } from "../../support/oauth.ts";
+import { RawConnection } from "../../support/raw-connection.ts";
 import { expectAnswer, makeTenant, serve, type Tenant } from "../../support/scenario.ts";
 import { onEachDatabase, portico, projectFolder } from "../../support/server.ts";
 
@@ -117,5 +120,62 @@ onEachDatabase("tenants", (database) => {
     expectAnswer(await server.request("/posts", { key: access_token }), { status: 401 });
     const { tenants } = await server.command("tenant", "list");
     assert.ok(tenants.every(({ id }: { id: string }) => id !== doomed.id));
+  });
+
+  test("a key and a user that a late body asks for are not created for a deleted tenant", async () => {
+    const doomed = await makeTenant(server.workspace, "*");
+    const late = await Promise.all(
+      Object.entries({
+        "/v1/api-keys": { name: "Late", scopes: ["*"] },
+        "/users": { name: "Late", email: "late@example.com", role: "owner" },
+        "/v1/oauth-clients": { name: "Late", type: "confidential", scopes: ["posts:read"] },
+      }).map(async ([path, value]) => {
+        const connection = await RawConnection.open(server.url);
+        const body = JSON.stringify(value);
+        const head = { Host: "portico", Authorization: `Bearer ${doomed.key}`, Connection: "close" };
+        const lines = Object.entries({
+          ...head,
+          "Content-Type": "application/json",
+          "Content-Length": String(Buffer.byteLength(body)),
+        }).map(([name, value]) => `${name}: ${value}\r\n`);
+        connection.socket.write(`POST ${path} HTTP/1.1\r\n${lines.join("")}\r\n${body.slice(0, 5)}`);
+        return { connection, rest: body.slice(5) };
+      }),
+    );
+    // The requests are authenticated before their bodies arrive.
+    await sleep(200);
+    await server.command("tenant", "delete", doomed.id, "--confirm", "Another");
+    for (const { connection, rest } of late) {
+      connection.socket.write(rest);
+      await connection.until(/"code":"invalid_credential"/);
+      assert.match(connection.received, /^HTTP\/1.1 401/);
+      connection.close();
+    }
+    const reader = openReader(server.workspace.databaseUrl);
+    try {
+      for (const table of ["api_keys", "users", "oauth_clients"]) {
+        const left = `select count(*) from ${table} where tenant_no not in (select no from tenants)`;
+        assert.equal(Number((await reader.rows(left))[0]![0]), 0, table);
+      }
+    } finally {
+      await reader.close();
+    }
+  });
+
+  test("two deletions at once complete, and end the subscriptions of the tenant", async () => {
+    const doomed = await makeFull(30);
+    const query = "subscription { postCreated { id } }";
+    await withStream(server.portico, query, { key: doomed.key }, async (stream) => {
+      await subscriptionStarted();
+      const words = ["tenant", "delete", doomed.id, "--confirm", "Another"];
+      const results = await Promise.all([command(...words), command(...words)]);
+      assert.ok(
+        results.some(({ code }) => code === 0),
+        results.map(({ stderr }) => stderr).join(),
+      );
+      for (const { code, stderr } of results) if (code !== 0) assert.match(stderr, /there is no tenant/);
+      await stream.ended();
+    });
+    assert.equal((await command("tenant", "delete", doomed.id, "--confirm", "Another")).code, 1);
   });
 });
