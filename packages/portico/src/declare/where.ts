@@ -24,7 +24,7 @@ export interface Operators<Value extends Scalar> {
   readonly isNull?: boolean | undefined;
 }
 
-/** A value, a list of which any may match, or operators. Null matches rows without a value. */
+/** A value, a list of which any may match, or operators. Null matches no row; `isNull` finds rows without a value. */
 export type FieldCondition<Value extends Scalar> =
   | Value
   | null

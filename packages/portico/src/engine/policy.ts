@@ -8,6 +8,7 @@ import type { Model, PolicyRule, ResourceModel, WriteOperation } from "../model/
 import { type Condition, conditionKeys, isComparison, never } from "../query/condition.ts";
 import { describeValue, isPlainObject } from "../query/plain-object.ts";
 import { parseWhere } from "../query/where.ts";
+import type { WhereOptions } from "../query/where-context.ts";
 
 const none: readonly never[] = Object.freeze([]);
 const nothing: readonly Condition[] = Object.freeze([never]);
@@ -110,6 +111,7 @@ export function parsePolicyResult(
   resource: ResourceModel,
   { label }: PolicyRule,
   result: unknown,
+  { refusesNull = false }: Pick<WhereOptions, "refusesNull"> = {},
 ): readonly Condition[] {
   if (result === true) return none;
   if (result === false) return nothing;
@@ -119,6 +121,7 @@ export function parsePolicyResult(
     );
   }
   return parseWhere(resource, result, {
+    refusesNull,
     refuse: ({ name }, field, remedy) => {
       // The field of another resource is named with that resource.
       const subject = `resource ${resource.name}${field === undefined ? "" : `, field ${name === resource.name ? "" : `${name}.`}${field}`}`;

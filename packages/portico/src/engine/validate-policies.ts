@@ -33,7 +33,8 @@ function errorOf(resource: ResourceModel, rule: PolicyRule, caller: Caller): Err
     if (error instanceof OperatorError) throw error;
     return error as Error;
   }
-  parsePolicyResult(resource, rule, result);
+  // A null that does not come from a caller without a user was written, and means rows without a value.
+  parsePolicyResult(resource, rule, result, { refusesNull: caller.userId !== null && caller.role !== null });
   return undefined;
 }
 

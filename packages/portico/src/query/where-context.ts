@@ -15,6 +15,8 @@ export interface WhereOptions {
    * @param remedy what is wrong and what to do: `names it, but there is no such field; use one of id, title`
    */
   readonly refuse: (resource: ResourceModel, field: string | undefined, remedy: string) => never;
+  /** Whether null is an error where a value belongs. It is an unknown value otherwise. */
+  readonly refusesNull?: boolean;
 }
 
 /** Where in a condition a part is. */
@@ -32,14 +34,23 @@ export class WhereContext {
     this.#options = options;
   }
 
-  /** The condition for a value that is undefined: it lets no row meet the whole, also where it is negated. */
-  protected undefinedIn({ isNegated }: Position): Condition {
+  /** The condition for a value that is unknown: it lets no row meet the whole, also where it is negated. */
+  protected unknownIn({ isNegated }: Position): Condition {
     return isNegated ? always : never;
   }
 
   protected count(resource: ResourceModel): void {
     this.#comparisons += 1;
     if (this.#comparisons > maxComparisons) this.refuseTooMany(resource);
+  }
+
+  protected refuseNull(resource: ResourceModel, field: string): void {
+    if (this.#options.refusesNull)
+      this.refuse(
+        resource,
+        field,
+        "compares it with null, which matches no row; write { isNull: true } for rows without a value, or undefined for a value that is not known",
+      );
   }
 
   protected refuseInternal(resource: ResourceModel, field: string): never {

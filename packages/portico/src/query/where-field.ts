@@ -52,14 +52,15 @@ export class FieldParser extends WhereContext {
         return this.#oneOf(compared, "notIn", [operand]);
       case "in":
       case "notIn":
-        if (operand === undefined) return this.#oneOf(compared, operator, undefined);
+        if (operand === undefined) return this.#oneOf(compared, operator, [undefined]);
         if (!Array.isArray(operand))
           this.refuse(resource, name, `has ${describeValue(operand)} for ${operator}; write a list`);
         return this.#oneOf(compared, operator, operand);
       case "isNull":
-        if (operand === undefined) return this.#oneOf(compared, "in", undefined);
+        if (operand === undefined) return this.#oneOf(compared, "in", [undefined]);
         if (typeof operand !== "boolean") this.refuse(resource, name, "has isNull that is not true or false");
-        return this.#oneOf(compared, operand ? "in" : "notIn", [null]);
+        this.count(resource);
+        return { attribute: compared.attribute, operator: operand ? "in" : "notIn", values: [null] };
       case "lt":
       case "lte":
       case "gt":
@@ -87,28 +88,30 @@ export class FieldParser extends WhereContext {
         attribute.name,
         `has ${operator} for it, but it is not text; use another operator`,
       );
-    if (operand === undefined) return this.undefinedIn(position);
     this.count(resource);
-    if (operand === null) this.refuse(resource, attribute.name, `has null for ${operator}; use isNull`);
+    if (this.#isUnknown(compared, operand)) return this.unknownIn(position);
     const value = this.#value(compared, operand);
     return isSearch ? searchOf(attribute, operator, String(value)) : { attribute, operator, values: [value] };
   }
 
-  /** @param list undefined for an operator whose operand is undefined */
-  #oneOf(compared: Compared, operator: "in" | "notIn", list: readonly unknown[] | undefined): Condition {
+  #oneOf(compared: Compared, operator: "in" | "notIn", values: readonly unknown[]): Condition {
     const { resource, attribute, position } = compared;
     this.count(resource);
-    const values = list ?? [undefined];
     if (values.length > maxValues)
       this.refuse(resource, attribute.name, `has more than ${maxValues} values; use fewer`);
-    const present = values.filter((each) => each !== undefined);
-    if (present.length < values.length) {
-      const ofUndefined = this.undefinedIn(position);
-      // Whether a row has a value that is undefined is unknown; only what is certain without it may be met.
-      if (present.length === 0 || (operator === "in") === position.isNegated) return ofUndefined;
+    const known = values.filter((each) => !this.#isUnknown(compared, each));
+    if (known.length < values.length) {
+      const ofUnknown = this.unknownIn(position);
+      // Whether a row has a value that is unknown is unknown; only what is certain without it may be met.
+      if (known.length === 0 || (operator === "in") === position.isNegated) return ofUnknown;
     }
-    const parsed = present.map((each) => (each === null ? null : this.#value(compared, each)));
+    const parsed = known.map((each) => this.#value(compared, each));
     return { attribute, operator, values: [...new Set(parsed)] };
+  }
+
+  #isUnknown({ resource, attribute }: Compared, value: unknown): boolean {
+    if (value === null) this.refuseNull(resource, attribute.name);
+    return value === undefined || value === null;
   }
 
   #value({ resource, attribute, comparable }: Compared, value: unknown): NonNullable<Value> {
@@ -117,7 +120,7 @@ export class FieldParser extends WhereContext {
       this.refuse(
         resource,
         attribute.name,
-        `compares it with a value that is not ${comparable.expected}; use ${comparable.expected}, a list of such values, or null`,
+        `compares it with a value that is not ${comparable.expected}; use ${comparable.expected}, or a list of such values`,
       )
     );
   }

@@ -11,7 +11,8 @@ import { FieldParser } from "./where-field.ts";
 const maxDepth = 8;
 
 /**
- * The conditions that a row must all meet. No row meets a condition that depends on a value that is undefined.
+ * The conditions that a row must all meet. No row meets a condition that depends on a value that is undefined or null: a
+ * policy that compares with the user of a caller must not show rows without a user to callers without one.
  * @throws whatever `refuse` throws
  */
 export function parseWhere(
@@ -24,7 +25,7 @@ export function parseWhere(
 
 class WhereParser extends FieldParser {
   parse(resource: ResourceModel, where: unknown, position: Position): Condition[] {
-    if (where === undefined) return [this.undefinedIn(position)];
+    if (where === undefined) return [this.unknownIn(position)];
     if (!isPlainObject(where))
       this.refuse(
         resource,
@@ -68,7 +69,7 @@ class WhereParser extends FieldParser {
     position: Position,
   ): readonly Condition[] {
     const inner = { ...position, depth: position.depth + 1 };
-    if (value === undefined) return [this.undefinedIn(position)];
+    if (value === undefined) return [this.unknownIn(position)];
     if (name === "NOT") {
       const conditions = this.parse(resource, value, { ...inner, isNegated: !position.isNegated });
       return [{ operator: "not", conditions }];
@@ -90,7 +91,7 @@ class WhereParser extends FieldParser {
         `compares it with ${describeValue(value)}; compare ${attribute.name}, or write ${name}: { field: value }`,
       );
     this.count(resource);
-    if (value === undefined) return this.undefinedIn(position);
+    if (value === undefined) return this.unknownIn(position);
     const conditions = this.parse(target, value, { ...position, depth: position.depth + 1 });
     return { attribute, operator: "is", conditions };
   }
@@ -102,7 +103,7 @@ class WhereParser extends FieldParser {
     value: unknown,
     position: Position,
   ): readonly Condition[] {
-    if (value === undefined) return [this.undefinedIn(position)];
+    if (value === undefined) return [this.unknownIn(position)];
     if (!isPlainObject(value) || Object.keys(value).length === 0)
       this.refuse(resource, name, "names a collection; write { some: { ... } } or { none: { ... } }");
     return Object.entries(value).map(([quantifier, inner]): Condition => {
@@ -110,7 +111,7 @@ class WhereParser extends FieldParser {
         this.refuse(resource, name, `has ${quantifier} for it, which is unknown; use some or none`);
       this.count(resource);
       const isNone = quantifier === "none";
-      if (inner === undefined) return this.undefinedIn(position);
+      if (inner === undefined) return this.unknownIn(position);
       const conditions = this.parse(referring, inner, {
         depth: position.depth + 1,
         isNegated: position.isNegated !== isNone,

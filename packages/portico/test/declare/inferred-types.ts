@@ -168,7 +168,7 @@ const secrets = resource("secret", {
   fields: { word: text(), rank: integer({ optional: true }), tags: json(), owner: belongsTo(() => users) },
   policy: {
     read: ({ caller }) => ({
-      OR: [{ ownerId: caller.userId }, { rank: { gte: 3, not: null } }, { post: { status: ["draft"] } }],
+      OR: [{ ownerId: caller.userId }, { rank: { gte: 3, isNull: false } }, { post: { status: ["draft"] } }],
     }),
     // @ts-expect-error a number is no text
     create: () => ({ word: 5 }),

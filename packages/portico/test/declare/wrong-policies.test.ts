@@ -54,7 +54,9 @@ function modelWith(policy: TriedPolicy | Readonly<Record<string, TriedPolicy>>):
 
 const known =
   "id, title, code, boardId, rank, weight, isOpen, dueAt, kind, progress, meta, createdAt, updatedAt, board";
-const listed = "a list of such values, or null";
+const listed = "or a list of such values";
+const writtenNull =
+  "compares it with null, which matches no row; write { isNull: true } for rows without a value, or undefined for a value that is not known";
 
 const wrong: readonly (readonly [fact: string, policy: TriedPolicy, line: string])[] = [
   [
@@ -80,7 +82,7 @@ const wrong: readonly (readonly [fact: string, policy: TriedPolicy, line: string
   [
     "an unknown field of a row that refers to a related row",
     () => ({ board: { notes: { some: { rank: "high" } } } }),
-    "resource note, field rank: its policy compares it with a value that is not a whole number; use a whole number, a list of such values, or null",
+    "resource note, field rank: its policy compares it with a value that is not a whole number; use a whole number, or a list of such values",
   ],
   [
     "a collection without a quantifier",
@@ -110,7 +112,23 @@ const wrong: readonly (readonly [fact: string, policy: TriedPolicy, line: string
   [
     "an order with null",
     () => ({ rank: { gt: null } }),
-    "resource note, field rank: its policy has null for gt; use isNull",
+    `resource note, field rank: its policy ${writtenNull}`,
+  ],
+  ["null for a field", () => ({ boardId: null }), `resource note, field boardId: its policy ${writtenNull}`],
+  [
+    "a comparison that excludes null",
+    () => ({ boardId: { not: null } }),
+    `resource note, field boardId: its policy ${writtenNull}`,
+  ],
+  [
+    "a list with null",
+    () => ({ NOT: { title: { in: ["a", null] } } }),
+    `resource note, field title: its policy ${writtenNull}`,
+  ],
+  [
+    "null for a related row's field",
+    () => ({ board: { notes: { none: { code: null } } } }),
+    `resource note, field code: its policy ${writtenNull}`,
   ],
   [
     "in without a list",
@@ -284,7 +302,7 @@ test("true allows all rows and false none", () => {
   assert.deepEqual(allowed(false), [{ or: 0 }]);
 });
 
-test("undefined allows no value, null allows null, and values are listed once", () => {
+test("undefined allows no value, and values are listed once", () => {
   const none = [{ or: 0 }];
   assert.deepEqual(allowed({ title: undefined }), none);
   assert.deepEqual(allowed({ title: { not: undefined } }), none);
@@ -294,13 +312,39 @@ test("undefined allows no value, null allows null, and values are listed once", 
   assert.deepEqual(allowed({ OR: undefined }), none);
   assert.deepEqual(allowed({ NOT: undefined }), none);
   assert.deepEqual(allowed({ title: [] }), [{ title: ["in"] }]);
-  assert.deepEqual(allowed({ title: [undefined, "a", null, "a", null] }), [{ title: ["in", "a", null] }]);
-  assert.deepEqual(allowed({ title: "", isOpen: false, rank: 0, boardId: null }), [
+  assert.deepEqual(allowed({ title: [undefined, "a", "a"] }), [{ title: ["in", "a"] }]);
+  assert.deepEqual(allowed({ title: "", isOpen: false, rank: 0 }), [
     { title: ["in", ""] },
     { isOpen: ["in", false] },
     { rank: ["in", 0] },
-    { boardId: ["in", null] },
   ]);
+});
+
+test("null from a caller without a user matches nothing, where it is negated either", () => {
+  const row = { title: null, rank: null, boardId: null, code: "a" };
+  const isMet = (where: (userId: string | null) => object): boolean => {
+    const model = modelWith(({ caller: { userId } }) => where(userId));
+    return satisfiesAll(policyConditions(caller, model.resource.get("note")!), row);
+  };
+  for (const where of [
+    (userId) => ({ boardId: userId }),
+    (userId) => ({ boardId: { not: userId } }),
+    (userId) => ({ boardId: [userId] }),
+    (userId) => ({ boardId: { notIn: ["board_1", userId] } }),
+    (userId) => ({ title: { startsWith: userId } }),
+    (userId) => ({ title: { gte: userId } }),
+    (userId) => ({ NOT: { boardId: userId } }),
+    (userId) => ({ NOT: { boardId: { not: userId } } }),
+    (userId) => ({ NOT: { OR: [{ boardId: userId }, { code: "b" }] } }),
+    (userId) => ({ code: "a", OR: [{ boardId: userId }, { boardId: { not: userId } }] }),
+  ] satisfies ((userId: string | null) => object)[])
+    assert.equal(isMet(where), false, where.toString());
+  for (const where of [
+    () => ({ boardId: { isNull: true } }),
+    (userId) => ({ OR: [{ boardId: userId }, { boardId: { isNull: true } }] }),
+    (userId) => ({ code: ["a", userId] }),
+  ] satisfies ((userId: string | null) => object)[])
+    assert.equal(isMet(where), true, where.toString());
 });
 
 test("undefined matches nothing where it is negated either", () => {

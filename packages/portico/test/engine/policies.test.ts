@@ -46,6 +46,7 @@ import {
   PolicyModel,
   progressOf,
   type Row,
+  resolve,
 } from "./policy-model.ts";
 
 const fields = {
@@ -151,7 +152,8 @@ onEachDatabase("random policies agree with a plain model", (database) => {
             const { expected, engine, of } = prepare(declarations, open);
             expected.rows.push(...rows);
             const isVisible = (row: Row): boolean => expected.isVisible(row);
-            for (expected.policies of tried) {
+            for (const policies of tried) {
+              expected.policies = resolve(policies, rows);
               for (const level of levels) {
                 const all = rows.filter((row) => row.level === level);
                 const visible = ids(all.filter(isVisible));
@@ -202,14 +204,14 @@ onEachDatabase("random policies agree with a plain model", (database) => {
           anyDeclarations,
           fc.array(anyWrite, { minLength: 30, maxLength: 30 }),
           async (forest, declarations, writes) => {
-            const { caller, rows } = await plant(forest);
+            const { caller, rows: planted } = await plant(forest);
             const { expected, engine, of } = prepare(declarations, open);
-            expected.rows.push(...rows);
+            expected.rows.push(...planted);
             for (const write of writes) {
               const candidates = expected.rows.filter((row) => row.level === write.level);
               const row = candidates[write.pick % candidates.length];
               if (!row) continue;
-              expected.policies = write.policies;
+              expected.policies = resolve(write.policies, planted);
               const tops = expected.rows.filter(({ level }) => level === "top");
               const peer = write.peer === null ? null : (tops[write.peer % tops.length] ?? null);
               const input = { ...write.body, ...(write.level === "leaf" && { peerId: peer?.id ?? null }) };
@@ -249,7 +251,9 @@ onEachDatabase("random policies agree with a plain model", (database) => {
         if (kind === "create") {
           if (row.parent && !expected.isVisible(row.parent)) return refused("not_found");
           if (level === "leaf" && peer && !expected.isVisible(peer)) return refused("validation_error");
-          const added: Row = { level, parent: row.parent, id: "new", values: withProgress(input) };
+          const parentId = row.parent && { [`${row.parent.level}Id`]: row.parent.id };
+          const values = { ...withProgress(input), ...parentId };
+          const added: Row = { level, parent: row.parent, id: "new", values };
           rows.push(added);
           const isAllowed = meets(added, "create");
           rows.pop();

@@ -89,7 +89,10 @@ function fieldCondition(name: FieldName): fc.Arbitrary<unknown> {
     { weight: 1, arbitrary: fc.constant(undefined) },
   );
   const list = fc.array(value, { maxLength: 3 });
-  const bound = fc.oneof({ weight: 12, arbitrary: plain }, { weight: 1, arbitrary: fc.constant(undefined) });
+  const bound = fc.oneof(
+    { weight: 12, arbitrary: plain },
+    { weight: 1, arbitrary: fc.constantFrom(undefined, null) },
+  );
   const operators: Record<string, fc.Arbitrary<unknown>> = {
     not: value,
     in: list,
@@ -104,8 +107,42 @@ function fieldCondition(name: FieldName): fc.Arbitrary<unknown> {
   return fc.oneof(value, list, operator, operator);
 }
 
+/** A comparison of a reference with rows, which are not planted yet. `resolve` puts their ids in. */
+function referenceMember(name: string, target: Level): fc.Arbitrary<readonly [string, unknown]> {
+  const value = fc.oneof(
+    { weight: 6, arbitrary: fc.nat({ max: 2 }).map((index): unknown => ({ planted: target, index })) },
+    { weight: 1, arbitrary: fc.constantFrom(null, undefined) },
+  );
+  return fc
+    .oneof(
+      value,
+      fc.array(value, { maxLength: 2 }),
+      value.map((one) => ({ not: one })),
+      fc.boolean().map((isNull) => ({ isNull })),
+    )
+    .map((condition) => [`${name}Id`, condition]);
+}
+
+/** The policies with the ids of planted rows. */
+export function resolve(policies: Policies, rows: readonly Row[]): Policies {
+  const resolved = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(resolved);
+    if (typeof value !== "object" || value === null) return value;
+    if ("planted" in value) {
+      const { planted, index } = value as unknown as { planted: Level; index: number };
+      const ofLevel = rows.filter(({ level }) => level === planted);
+      return ofLevel[index % ofLevel.length]!.id;
+    }
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, resolved(each)]));
+  };
+  return resolved(policies) as Policies;
+}
+
 function whereOf(level: Level, depth: number): fc.Arbitrary<Where> {
-  const members: fc.Arbitrary<readonly [string, unknown]>[] = [fieldMember, fieldMember];
+  const members: fc.Arbitrary<readonly [string, unknown]>[] = [
+    ...[fieldMember, fieldMember],
+    ...Object.entries(related[level].references).map(([name, target]) => referenceMember(name, target)),
+  ];
   if (depth > 0) {
     const inner = whereOf(level, depth - 1);
     const several = fc.array(inner, { maxLength: 3 });
@@ -255,7 +292,7 @@ function applied(name: string, operator: string, operand: unknown, value: unknow
   if (operator === "in") return any((operand as unknown[]).map((each) => equals(name, each, value)));
   if (operator === "notIn") return not(any((operand as unknown[]).map((each) => equals(name, each, value))));
   if (operator === "isNull") return (value === null) === operand;
-  if (operand === undefined) return undefined;
+  if (operand === undefined || operand === null) return undefined;
   if (value === null) return false;
   if (operator === "contains") return String(value).includes(String(operand));
   if (operator === "startsWith") return String(value).startsWith(String(operand));
@@ -268,7 +305,7 @@ function applied(name: string, operator: string, operand: unknown, value: unknow
 }
 
 function equals(name: string, expected: unknown, value: unknown): Truth {
-  return expected === undefined ? undefined : normal(name, expected) === value;
+  return expected === undefined || expected === null ? undefined : normal(name, expected) === value;
 }
 
 function normal(name: string, value: unknown): unknown {

@@ -29,6 +29,8 @@ interface Subset {
   /** The conditions to compile, by default all. Their values keep the indexes that they have among all. */
   readonly subset?: readonly Condition[];
   readonly getConditions?: GetConditions;
+  /** Whether a row must meet all of them, by default true; if any is enough, none says anything about the others. */
+  readonly mustMeetAll?: boolean;
 }
 
 /** Conditions on the row `alias` as SQL. */
@@ -36,7 +38,7 @@ export function conditionsOf(
   dialect: Dialect,
   alias: string,
   all: readonly Condition[],
-  { subset = all, getConditions = getOwnConditions }: Subset = {},
+  { subset = all, getConditions = getOwnConditions, mustMeetAll = true }: Subset = {},
 ): Expression[] {
   return subset.map((condition) => {
     const index = all.indexOf(condition);
@@ -45,7 +47,7 @@ export function conditionsOf(
       // A statement is bound to conditions of the shape it was compiled from.
       (getConditions(input)[index] as Exclude<Condition, Comparison>).conditions;
     if (condition.operator === "is") {
-      const known = knownReference(all, condition.attribute);
+      const known = mustMeetAll ? knownReference(all, condition.attribute) : undefined;
       const id = known
         ? boundValue(dialect, condition.attribute, getConditions, all.indexOf(known), 0)
         : sql.ref(`${alias}.${condition.attribute.column}`);
@@ -62,7 +64,7 @@ export function conditionsOf(
 }
 
 /**
- * The comparison that fixes a reference to one id. The conditions on the referenced row are then checked once, with that
+ * The comparison that fixes a reference to one id, among conditions that must all be met. The conditions on the referenced row are then checked once, with that
  * id, and not for each row that refers to it.
  */
 export function knownReference(all: readonly Condition[], attribute: Attribute): Comparison | undefined {
@@ -80,7 +82,7 @@ function combination(
   { operator, conditions }: Combination,
   getConditions: GetConditions,
 ): Expression {
-  const inner = conditionsOf(dialect, alias, conditions, { getConditions });
+  const inner = conditionsOf(dialect, alias, conditions, { getConditions, mustMeetAll: operator !== "or" });
   if (operator === "or") return inner.length === 0 ? sql`1 = 0` : sql`(${sql.join(inner, sql` or `)})`;
   const all = inner.length === 0 ? sql`1 = 1` : sql.join(inner, sql` and `);
   return operator === "and" ? sql`(${all})` : sql`((${all}) is not true)`;
