@@ -78,19 +78,32 @@ export function allOf(conditions: readonly Condition[]): Condition {
   return only && conditions.length === 1 ? only : { operator: "and", conditions };
 }
 
+/** With more values than this, `in` is one condition instead of one index range for each value. */
+export const maxSeparateValues = 20;
+
+/** Kinds of fields whose values are not stored as texts. */
+const otherThanText: ReadonlySet<string> = new Set(["integer", "number", "boolean", "timestamp"]);
+
+/** Whether the values of a comparison are one parameter of a statement, so that it does not grow with their number. */
+export function isBoundAsList({ attribute, values }: Comparison): boolean {
+  return values.length > maxSeparateValues && !otherThanText.has(attribute.field.kind);
+}
+
 /** Identifies conditions apart from their values: conditions of one shape share a statement. */
 export function conditionShape(conditions: readonly Condition[]): string {
   let shape = "";
   for (const condition of conditions) {
     shape += isComparison(condition)
-      ? `${condition.attribute.name} ${condition.operator}${valuesShape(condition.values)},`
+      ? `${condition.attribute.name} ${condition.operator}${valuesShape(condition)},`
       : `${subjectOf(condition)}${condition.operator}(${conditionShape(condition.conditions)}),`;
   }
   return shape;
 }
 
 /** Null is part of the statement and not a bound value. */
-function valuesShape(values: readonly Value[]): number | string {
+function valuesShape(comparison: Comparison): number | string {
+  const { values } = comparison;
+  if (isBoundAsList(comparison)) return values.includes(null) ? "*-" : "*";
   return values.includes(null) ? values.map((value) => (value === null ? "-" : "?")).join("") : values.length;
 }
 

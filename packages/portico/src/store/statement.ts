@@ -14,6 +14,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from "kysely";
+import { Problem } from "../errors.ts";
 import type { Statement } from "./database.ts";
 
 class Parameter<Input> {
@@ -69,11 +70,19 @@ export function compile<Input>(
   return statementOf(query.compile(builder), options);
 }
 
-/** A compiled query as a statement. */
+/** SQLite allows this many in a statement, and PostgreSQL twice as many. */
+const maxParameters = 32_766;
+
+/** A compiled query as a statement. @throws Problem `validation_error` for too many parameters */
 export function statementOf<Input>(
   { sql: text, parameters }: Pick<CompiledQuery, "sql" | "parameters">,
   { mayScan = false, tenantOf }: StatementOptions<Input> = {},
 ): Statement<Input> {
+  if (parameters.length > maxParameters)
+    throw new Problem(
+      "validation_error",
+      "The request compares too many values. Select fewer nested rows, or filter by fewer values.",
+    );
   const readers = parameters.map((value) =>
     value instanceof Parameter ? (value.read as (input: Input) => unknown) : () => value,
   );

@@ -10,6 +10,7 @@ import {
   type Combination,
   type Comparison,
   type Condition,
+  isBoundAsList,
   isComparison,
   type RelatedCondition,
 } from "../../query/condition.ts";
@@ -99,13 +100,17 @@ function comparison(
   const column = attributeValue(dialect, alias, attribute);
   const value = (valueIndex: number, convert?: (text: string) => string): Expression =>
     boundValue(dialect, attribute, getConditions, index, valueIndex, convert);
+  const one = (): Expression =>
+    isBoundAsList(condition)
+      ? isInList(dialect, column, condition, getConditions, index)
+      : isOneOf(column, values, value);
   switch (operator) {
     case "in":
-      return isOneOf(column, values, value);
+      return one();
     case "notIn":
       if (values.length === 0) return sql`1 = 1`;
       if (values.every((each) => each === null)) return sql`${column} is not null`;
-      return sql`(${isOneOf(column, values, value)} is not true)`;
+      return sql`(${one()} is not true)`;
     case "contains":
       return sql`${dialect.positionIn(column, value(0))} > 0`;
     case "startsWith":
@@ -126,6 +131,22 @@ function isOneOf(
   const any = bound.length === 1 ? sql`${column} = ${bound[0]}` : sql`${column} in (${sql.join(bound)})`;
   if (bound.length === values.length) return bound.length === 0 ? sql`1 = 0` : any;
   return bound.length === 0 ? sql`${column} is null` : sql`(${any} or ${column} is null)`;
+}
+
+/** The same with all values as one parameter. */
+function isInList(
+  dialect: Dialect,
+  column: Expression,
+  { attribute, values }: Comparison,
+  getConditions: GetConditions,
+  index: number,
+): Expression {
+  const list = planParameter((input) => {
+    const { values: bound } = getConditions(input)[index] as Comparison;
+    return JSON.stringify(bound.filter((each) => each !== null));
+  }, attribute.name);
+  const isInList = dialect.isOneOfTexts(column, list);
+  return values.includes(null) ? sql`(${isInList} or ${column} is null)` : isInList;
 }
 
 /** Whether a related row of the tenant exists and meets the conditions. */

@@ -2,13 +2,13 @@
 // ranges merges them.
 
 import { sql } from "kysely";
-import { type Comparison, type Condition, isComparison } from "../../query/condition.ts";
+import { type Comparison, type Condition, isComparison, maxSeparateValues } from "../../query/condition.ts";
 import type { Position, Read } from "../../query/read.ts";
 import type { Dialect } from "../dialect.ts";
 import { parameter } from "../statement.ts";
 import { boundValue, conditionsOf } from "./condition.ts";
 import { type Expression, getConditions, type ReadInput } from "./input.ts";
-import { isIndexed, maxBranches } from "./page-index.ts";
+import { isIndexed } from "./page-index.ts";
 
 /** The conditions of one range, in addition to the tenant's. */
 export type IndexRange = readonly Expression[];
@@ -35,7 +35,10 @@ function splitCondition(read: Read): Comparison | undefined {
     .filter(isComparison)
     .find(
       ({ attribute, operator, values }) =>
-        operator === "in" && values.length > 1 && values.length <= maxBranches && !attribute.statusRules,
+        operator === "in" &&
+        values.length > 1 &&
+        values.length <= maxSeparateValues &&
+        !attribute.statusRules,
     );
 }
 

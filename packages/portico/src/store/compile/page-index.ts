@@ -1,12 +1,15 @@
 // Which index a page of rows is read along. The indexes are those of the model (`model/indexes.ts`).
 
 import type { Attribute, IndexModel } from "../../model/model.ts";
-import { type Comparison, type Condition, isComparison, type Operator } from "../../query/condition.ts";
+import {
+  type Comparison,
+  type Condition,
+  isComparison,
+  maxSeparateValues,
+  type Operator,
+} from "../../query/condition.ts";
 import type { Read } from "../../query/read.ts";
 import { knownReference } from "./condition.ts";
-
-/** With more values than this, `in` is one condition instead of one index range for each value. */
-export const maxBranches = 20;
 
 /**
  * Whether the page is a walk along one index: the index begins with what all conditions compare and continues with the
@@ -75,7 +78,7 @@ function isEquality({ operator }: Comparison): boolean {
 /** Whether the values are few enough for one range of the index each. */
 function areBranches(equalities: readonly Comparison[]): boolean {
   const several = equalities.filter(({ values }) => values.length > 1);
-  return several.length <= 1 && several.every(({ values }) => values.length <= maxBranches);
+  return several.length <= 1 && several.every(({ values }) => values.length <= maxSeparateValues);
 }
 
 /** Whether the rows that meet the conditions are at most as many as their values. */

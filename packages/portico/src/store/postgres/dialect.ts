@@ -43,6 +43,7 @@ export const postgresDialect: Dialect = {
       : column,
   listJson: (values) => sql`json_build_array(${sql.join(values)})::text`,
   textsOf: (list) => sql`select json_array_elements_text(${list}::json)`,
+  isOneOfTexts: (text, list) => sql`${text} = any(array(select json_array_elements_text(${list}::json)))`,
   concatenated: (text, separator, order) =>
     order
       ? sql`string_agg(${text}, ${sql.lit(separator)} order by ${order})`
