@@ -1,6 +1,6 @@
 // Brings the database to the schema at start. A sandbox migrates automatically; in live mode the operator decides when.
 
-import { appointOwners, firstUsers, planRoles } from "../auth/users/role-upgrade.ts";
+import { appointOwners, planRoles } from "../auth/users/role-upgrade.ts";
 import { OperatorError } from "../errors.ts";
 import { migrate, pendingChanges } from "../store/schema/migrate.ts";
 import type { Store } from "../store/store.ts";
@@ -20,13 +20,13 @@ export async function migrateAtStart(store: Store, assembly: Assembly): Promise<
 }
 
 async function migrateSandbox(store: Store, { tables, model, settings }: Assembly): Promise<void> {
-  const { isUpgrade, owners } = await planRoles(store, model, [firstUsers]);
+  const { owners } = await planRoles(store, model, { names: [], isSandbox: true });
   // A sandbox has one process, so that no other version needs an index.
   await migrate(store, tables, { isContraction: true }).catch((error: unknown) => {
     if (!(error instanceof OperatorError)) throw error;
     throw new OperatorError(`${error.message}\n${howToStartOver(settings)}`);
   });
-  if (isUpgrade) await appointOwners(store, model, owners);
+  await appointOwners(store, model, owners);
 }
 
 /** For a developer who has replaced the declarations and needs none of the sandbox's rows. */

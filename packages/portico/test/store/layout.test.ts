@@ -191,13 +191,56 @@ onEachDatabase("a database of layout 1", (database) => {
       }
     }));
 
+  const live = { PORTICO_MODE: "live", PORTICO_SECRET: "a secret of the tests that is long enough" };
+  const addLostDraft = async ({ databaseUrl }: Workspace): Promise<void> => {
+    const writer = openReader(databaseUrl);
+    await writer.write(
+      `insert into drafts (tenant_id, id, title, created_at, updated_at) values ('nobody', 'draft_1', 'Lost', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')`,
+    );
+    await writer.close();
+  };
+
+  test("in live mode is refused before rows are copied unless all tenants get an owner", () =>
+    using(async (workspace) => {
+      // The copy would be refused because of it.
+      await addLostDraft(workspace);
+      const rows = await before(workspace);
+      const refusal = async (...options: string[]): Promise<string> => {
+        const command = ["migrate", "--layout", "--yes", ...options];
+        const { code, stderr } = await portico(workspace, command, { cwd: folder, env: live });
+        assert.equal(code, 1);
+        return stderr;
+      };
+      assert.match(await refusal(), /^portico: users get roles: name the owner of each tenant/);
+      const [{ email, tenantId }, other] = recorded as [Recorded, Recorded];
+      const missing = await refusal("--owner", email);
+      assert.match(missing, new RegExp(`missing for [^,]*\\(${other.tenantId}\\)\n$`));
+      assert.ok(!missing.includes(tenantId));
+      const unknown = await refusal("--owner", "nobody@example.com", "--owner", "first");
+      assert.match(unknown, /no tenant has this user/);
+      const named = recorded.flatMap(({ email }) => ["--owner", email]);
+      for (const accepted of [owners, named])
+        assert.match(await refusal(...accepted), /^portico: 1 rows of drafts belong to no tenant/);
+      assert.deepEqual(await before(workspace), rows);
+    }));
+
+  test("in a sandbox makes the first user of each tenant its owner", () =>
+    using(async (workspace) => {
+      const { code, stderr } = await migrate(workspace, "--layout", "--yes");
+      assert.equal(code, 0, stderr);
+      const firstUser = `select u.id from users u where u.tenant_no = t.no order by u.created_at, u.id limit 1`;
+      assert.deepEqual(
+        await read(
+          workspace,
+          "select t.id, u.id from users u join tenants t on t.no = u.tenant_no where u.role = 'owner' order by t.no",
+        ),
+        await read(workspace, `select t.id, (${firstUser}) from tenants t order by t.no`),
+      );
+    }));
+
   test("is as it was if a row belongs to no tenant", () =>
     using(async (workspace) => {
-      const writer = openReader(workspace.databaseUrl);
-      await writer.write(
-        `insert into drafts (tenant_id, id, title, created_at, updated_at) values ('nobody', 'draft_1', 'Lost', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')`,
-      );
-      await writer.close();
+      await addLostDraft(workspace);
       const rows = await before(workspace);
       const refused = await migrate(workspace, "--layout", "--yes", ...owners);
       assert.equal(refused.code, 1);

@@ -1,10 +1,11 @@
 // The upgrade of a database from before roles: each tenant gets an owner, all other users the last role.
 
-import { sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { OperatorError } from "../../errors.ts";
 import type { Model } from "../../model/model.ts";
 import { refuseOldLayout } from "../../store/layout/layout.ts";
 import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts";
+import type { DatabaseOf } from "../../store/own-tables/table.ts";
 import { existingTables } from "../../store/schema/migrate.ts";
 import type { Store } from "../../store/store.ts";
 import { apiKeysTable } from "../api-keys/resource.ts";
@@ -37,24 +38,36 @@ interface OfTenant {
   readonly tenantId: string;
 }
 
-const selectFirst = defineQuery([usersTable], (db, { tenantId }: ParametersOf<OfTenant>) =>
+type Users = Kysely<DatabaseOf<readonly [typeof usersTable]>>;
+
+const firstUser = (db: Users) =>
+  db.selectFrom("users").select(["id", "email"]).orderBy("created_at").orderBy("id").limit(sql.lit(1));
+
+const namedUser = (db: Users, { name }: Pick<ParametersOf<{ name: string }>, "name">) =>
   db
     .selectFrom("users")
     .select(["id", "email"])
-    .where("tenant_no", "=", tenantId)
-    .orderBy("created_at")
-    .orderBy("id")
-    .limit(sql.lit(1)),
+    .where(({ eb, or }) => or([eb("id", "=", name), eb("email", "=", name)]));
+
+const selectFirst = defineQuery([usersTable], (db, { tenantId }: ParametersOf<OfTenant>) =>
+  firstUser(db).where("tenant_no", "=", tenantId),
 );
 
-const selectNamed = defineQuery(
+const selectNamed = defineQuery([usersTable], (db, input: ParametersOf<OfTenant & { name: string }>) =>
+  namedUser(db, input).where("tenant_no", "=", input.tenantId),
+);
+
+// In layout 1, the rows have the id of their tenant.
+const oldTenant = sql<string>`tenant_id`;
+
+const selectFirstOfLayout1 = defineQuery([usersTable], (db, { id }: ParametersOf<{ id: string }>) =>
+  firstUser(db).where(oldTenant, "=", id),
+);
+
+const selectNamedOfLayout1 = defineQuery(
   [usersTable],
-  (db, { tenantId, name }: ParametersOf<OfTenant & { name: string }>) =>
-    db
-      .selectFrom("users")
-      .select(["id", "email"])
-      .where("tenant_no", "=", tenantId)
-      .where(({ eb, or }) => or([eb("id", "=", name), eb("email", "=", name)])),
+  (db, input: ParametersOf<{ id: string; name: string }>) =>
+    namedUser(db, input).where(oldTenant, "=", input.id),
 );
 
 const setRole = defineQuery(
@@ -91,57 +104,93 @@ const keysOfUsers = defineQuery([apiKeysTable], (db) =>
 
 /** The owners that a migration appoints, and the keys that lose scopes because users get roles. */
 export interface RolePlan {
-  /** Whether the users have no roles yet. */
-  readonly isUpgrade: boolean;
   readonly owners: readonly NewOwner[];
   readonly reducedKeys: readonly ReducedKey[];
+}
+
+/** Who is to become an owner. */
+export interface OwnerChoice {
+  /** Ids or addresses of users, or `first`. */
+  readonly names: readonly string[];
+  /** When users get roles, the first user of a tenant becomes its owner if no other is named. */
+  readonly isSandbox: boolean;
 }
 
 /**
  * Plans the roles of existing users, before the migration. A tenant whose users have no roles yet, or of whose active users
  * none has every scope, gets an owner.
  *
- * @param names ids or addresses of users, or `first`
  * @throws OperatorError for a name that is no user's, and for a tenant for which none is named, if users have no roles yet
  */
-export async function planRoles(store: Store, model: Model, names: readonly string[]): Promise<RolePlan> {
+export async function planRoles(store: Store, model: Model, choice: OwnerChoice): Promise<RolePlan> {
   const tables = await existingTables(store);
   refuseOldLayout(tables);
   const existing = tables.get("users");
-  const named = names.find((name) => name !== firstUsers);
-  if (!existing && named !== undefined) throw unknownOwner(named);
-  if (!existing) return { isUpgrade: false, owners: [], reducedKeys: [] };
+  if (!existing) refuseNames(choice);
+  if (!existing) return { owners: [], reducedKeys: [] };
   const isUpgrade = !existing.columns.has("role");
-  const owners = await newOwners(store, model, isUpgrade, names);
-  return { isUpgrade, owners, reducedKeys: isUpgrade ? await reducedKeys(store, model, owners) : [] };
+  const session = store.database;
+  const owners = await newOwners(store, isUpgrade, choice, {
+    first: (tenantId) => selectFirst(store).first(session, { tenantId }),
+    named: (tenantId, name) => selectNamed(store).first(session, { tenantId, name }),
+    hasOwner: (tenantId) => hasOwner(store, model, tenantId),
+  });
+  return { owners, reducedKeys: isUpgrade ? await reducedKeys(store, model, owners) : [] };
+}
+
+/** Refuses what `planRoles` would refuse after a change of the layout, before it. @throws OperatorError */
+export async function checkOwnersOfLayout1(store: Store, choice: OwnerChoice): Promise<void> {
+  const existing = (await existingTables(store)).get("users");
+  if (!existing) return refuseNames(choice);
+  const session = store.database;
+  await newOwners(store, !existing.columns.has("role"), choice, {
+    first: (id) => selectFirstOfLayout1(store).first(session, { id }),
+    named: (id, name) => selectNamedOfLayout1(store).first(session, { id, name }),
+    // Where users have roles already, a tenant without an owner is not refused.
+    hasOwner: async () => true,
+  });
+}
+
+/** @throws OperatorError for a named user of a database without users */
+function refuseNames({ names }: OwnerChoice): void {
+  const named = names.find((name) => name !== firstUsers);
+  if (named !== undefined) throw unknownOwner(named);
 }
 
 function unknownOwner(name: string): OperatorError {
   return new OperatorError(`--owner ${name}: no tenant has this user`);
 }
 
+type FoundUser = Pick<NewOwner, "email"> & { readonly id: string };
+
+/** Finds users of a tenant in a database of either layout. */
+interface UserLookup {
+  first(tenantId: string): Promise<FoundUser | undefined>;
+  named(tenantId: string, name: string): Promise<FoundUser | undefined>;
+  hasOwner(tenantId: string): Promise<boolean>;
+}
+
 async function newOwners(
   store: Store,
-  model: Model,
   lacksRoles: boolean,
-  names: readonly string[],
+  { names, isSandbox }: OwnerChoice,
+  lookup: UserLookup,
 ): Promise<readonly NewOwner[]> {
   const unused = new Set(names.filter((name) => name !== firstUsers));
+  const choosesFirst = names.includes(firstUsers) || (isSandbox && lacksRoles);
   const owners: NewOwner[] = [];
   const missing: string[] = [];
   for (const { id: tenantId, name: tenantName } of await listTenants(store)) {
-    const session = store.database;
     const named = await Promise.all(
       [...new Set(names)].map(async (name) => {
-        const [user] = await selectNamed(store).all(session, { tenantId, name });
+        const user = await lookup.named(tenantId, name);
         if (user) unused.delete(name);
         return user;
       }),
     );
-    const first = await selectFirst(store).first(session, { tenantId });
-    if (!first || (!lacksRoles && (await hasOwner(store, model, tenantId)))) continue;
-    const chosen =
-      named.find((user) => user !== undefined) ?? (names.includes(firstUsers) ? first : undefined);
+    const first = await lookup.first(tenantId);
+    if (!first || (!lacksRoles && (await lookup.hasOwner(tenantId)))) continue;
+    const chosen = named.find((user) => user !== undefined) ?? (choosesFirst ? first : undefined);
     if (chosen) owners.push({ tenantId, tenantName, userId: chosen.id, email: chosen.email });
     else missing.push(`${tenantName} (${tenantId})`);
   }

@@ -1,7 +1,13 @@
 // portico migrate
 
 import { resolve } from "node:path";
-import { appointOwners, planRoles, tenantsWithoutOwner } from "../../auth/users/role-upgrade.ts";
+import {
+  appointOwners,
+  checkOwnersOfLayout1,
+  type OwnerChoice,
+  planRoles,
+  tenantsWithoutOwner,
+} from "../../auth/users/role-upgrade.ts";
 import { OperatorError } from "../../errors.ts";
 import { eventsTable } from "../../events/event.ts";
 import { rewriteEventTypes } from "../../events/rewrite-event-types.ts";
@@ -69,7 +75,7 @@ const migrateCommand: Command = {
     const kept = keep.map((name) => columnName(model, name));
     const options = { isDryRun, isContraction, kept, drops, onProgress, ...(reviewed && { reviewed }) };
     const { ownerless, plan, ...report } = await withStore(assembly, async (store) => {
-      const { owners, reducedKeys } = await planRoles(store, model, args.all("owner"));
+      const { owners, reducedKeys } = await planRoles(store, model, ownerChoice(assembly, args));
       const losses = await lossesOf(store, tables, drops);
       if (losses.length > 0 && !isDryRun && !args.isSet("yes")) await confirmLosses(losses);
       const { statements, indexes, plan } = await migrate(store, tables, options);
@@ -101,15 +107,22 @@ const migrateCommand: Command = {
 };
 
 /** Changes the layout, and brings the database to the declarations without dropping anything. */
-function layoutMigration({ settings, tables, model }: Assembly, args: Arguments): Promise<CommandOutput> {
+function layoutMigration(assembly: Assembly, args: Arguments): Promise<CommandOutput> {
+  const { settings, tables, model } = assembly;
   const kept = args.all("keep").map((name) => columnName(model, name));
+  const choice = ownerChoice(assembly, args);
+  const check = (store: Store): Promise<void> => checkOwnersOfLayout1(store, choice);
   const complete = async (store: Store): Promise<void> => {
-    const { owners } = await planRoles(store, model, args.all("owner"));
+    const { owners } = await planRoles(store, model, choice);
     await migrate(store, tables, { kept });
     await appointOwners(store, model, owners);
   };
   const { databaseUrl } = settings;
-  return migrateLayout({ databaseUrl, tables, complete, isConfirmed: args.isSet("yes") });
+  return migrateLayout({ databaseUrl, tables, check, complete, isConfirmed: args.isSet("yes") });
+}
+
+function ownerChoice({ settings }: Assembly, args: Arguments): OwnerChoice {
+  return { names: args.all("owner"), isSandbox: settings.mode === "sandbox" };
 }
 
 function planOptions(args: Arguments): PlanOptions {

@@ -1,6 +1,6 @@
 // portico migrate --layout
 
-import type { CompleteTables } from "../../store/layout/change.ts";
+import type { CheckDatabase, CompleteTables } from "../../store/layout/change.ts";
 import { changeLayout, hasOldLayout } from "../../store/layout/change-layout.ts";
 import type { Table } from "../../store/schema/ddl.ts";
 import type { CommandOutput } from "../command.ts";
@@ -12,14 +12,16 @@ export interface LayoutMigration {
   /** What the declarations need, and how the copied tables are brought to it. */
   readonly tables: readonly Table[];
   readonly complete: CompleteTables;
+  /** Refuses, before anything is copied, what `complete` would refuse. */
+  readonly check: CheckDatabase;
   /** Whether `--yes` is set. */
   readonly isConfirmed: boolean;
 }
 
 /** @throws OperatorError if it is not confirmed, or not possible */
 export async function migrateLayout(migration: LayoutMigration): Promise<CommandOutput> {
-  const { databaseUrl, tables, complete, isConfirmed } = migration;
-  if (!(await hasOldLayout(databaseUrl)))
+  const { databaseUrl, tables, check, complete, isConfirmed } = migration;
+  if (!(await hasOldLayout(databaseUrl, check)))
     return { json: { isChanged: false }, lines: ["The database has the current layout."] };
   if (!isConfirmed)
     await confirm(

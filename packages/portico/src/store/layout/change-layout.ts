@@ -3,14 +3,30 @@
 import { databaseFile, openStore } from "../open.ts";
 import type { Table } from "../schema/ddl.ts";
 import { existingTables } from "../schema/migrate.ts";
-import { type CompleteTables, type CopyProgress, type LayoutChange, tablesToChange } from "./change.ts";
+import type { Store } from "../store.ts";
+import {
+  type CheckDatabase,
+  type CompleteTables,
+  type CopyProgress,
+  type LayoutChange,
+  tablesToChange,
+} from "./change.ts";
 import { layoutOf } from "./layout.ts";
 import { changePostgresLayout } from "./postgres.ts";
 import { changeSqliteLayout } from "./sqlite.ts";
 
-/** Whether the database has the layout of an earlier version. @throws OperatorError if it cannot be opened */
-export async function hasOldLayout(url: string): Promise<boolean> {
-  return (await tablesOfLayout1(url, [])) !== undefined;
+/**
+ * Whether the database has the layout of an earlier version.
+ *
+ * @param check is called if it has
+ * @throws OperatorError if the database cannot be opened, or `check` refuses it
+ */
+export async function hasOldLayout(url: string, check: CheckDatabase): Promise<boolean> {
+  return withDatabase(url, async (store) => {
+    const isOld = layoutOf(await existingTables(store)) === 1;
+    if (isOld) await check(store);
+    return isOld;
+  });
 }
 
 /**
@@ -35,11 +51,17 @@ export async function changeLayout(
 }
 
 /** The tables whose rows have the id of a tenant; undefined for a database of another layout. */
-async function tablesOfLayout1(url: string, tables: readonly Table[]): Promise<string[] | undefined> {
-  const store = await openStore(url);
-  try {
+function tablesOfLayout1(url: string, tables: readonly Table[]): Promise<string[] | undefined> {
+  return withDatabase(url, async (store) => {
     const existing = await existingTables(store);
     return layoutOf(existing) === 1 ? tablesToChange(existing, tables) : undefined;
+  });
+}
+
+async function withDatabase<Result>(url: string, work: (store: Store) => Promise<Result>): Promise<Result> {
+  const store = await openStore(url);
+  try {
+    return await work(store);
   } finally {
     await store.database.close();
   }

@@ -17,6 +17,9 @@ export interface LayoutChange {
   readonly backup: string | undefined;
 }
 
+/** Refuses a database that cannot be changed. @throws OperatorError */
+export type CheckDatabase = (store: Store) => Promise<void>;
+
 /** Brings the tables of a database to what the declarations need. */
 export type CompleteTables = (store: Store) => Promise<unknown>;
 

@@ -94,6 +94,18 @@ onEachDatabase("the upgrade to roles", (database) => {
     assert.deepEqual(await rolesOf(live, two), { "grace@example.com": "owner" });
   });
 
+  test("in a sandbox migrate makes the first user of each tenant its owner, once", async () => {
+    const [one, two] = await prepare({});
+    assert.equal((await run({}, "migrate")).owners.length, 2);
+    assert.deepEqual(await rolesOf({}, one), { "ada@example.com": "owner", "mary@example.com": "member" });
+    assert.deepEqual(await rolesOf({}, two), { "grace@example.com": "owner" });
+    const writer = openReader(workspace.databaseUrl);
+    await writer.write("update users set role = 'member' where email = 'grace@example.com'");
+    await writer.close();
+    // The operator has decided so since.
+    assert.deepEqual((await run({}, "migrate")).owners, []);
+  });
+
   test("in a sandbox the first user of each tenant becomes its owner at start", async () => {
     const [one, two] = await prepare({});
     const server = await Portico.start(workspace);
