@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import postgres from "postgres";
 import { verifyPassword } from "../../src/auth/users/password.ts";
+import { changeLayout } from "../../src/store/layout/change-layout.ts";
 import { openReader } from "../support/database-reader.ts";
 import { makeWorkspace, onEachDatabase, Portico, portico, type Workspace } from "../support/server.ts";
 
@@ -286,6 +287,32 @@ onEachDatabase("a database of layout 1", (database) => {
       assert.deepEqual(await before(workspace), rows);
       assert.equal((await migrate(workspace, "--layout", "--yes", ...owners)).code, 0);
     }));
+
+  test("says what is changed if a later step fails", async () => {
+    // On SQLite, all steps are done before the new file takes the place of the old one.
+    const emptyTables = ["client_secrets", "email_changes", "passkeys", "purged_events", "verified_emails"];
+    const declared = [...tablesWithTenant, ...emptyTables].map((name) => ({ name }));
+    const failing = database === "sqlite" ? 1 : 2;
+    for (const at of new Set([1, failing]))
+      await using(async (workspace) => {
+        let calls = 0;
+        const complete = async (): Promise<void> => {
+          calls += 1;
+          if (calls === at) throw new Error("a fault");
+        };
+        const expected =
+          at === 1
+            ? /^a fault; the database is as it was$/
+            : /^the layout is changed, but not all that the declarations need: a fault; run portico migrate$/;
+        await assert.rejects(
+          changeLayout(workspace.databaseUrl, declared, complete, () => {}),
+          { name: "OperatorError", message: expected },
+        );
+        const again = await migrate(workspace, ...(at === 1 ? ["--layout", "--yes"] : []), ...owners);
+        assert.equal(again.code, 0, again.stderr);
+        assert.match((await migrate(workspace)).stdout, /^The database is up to date/);
+      });
+  });
 
   test("is changed after a change that was interrupted", () =>
     using(async (workspace) => {

@@ -30,7 +30,8 @@ export async function hasOldLayout(url: string, check: CheckDatabase): Promise<b
 }
 
 /**
- * Changes the layout of a database that no server uses. If it fails or is interrupted, the database is as it was.
+ * Changes the layout of a database that no server uses. If it fails or is interrupted, the database is as it was,
+ * unless the message says that the layout is changed.
  *
  * @param tables what the declarations need
  * @param complete brings the copied tables to that, as `portico migrate` does
@@ -39,7 +40,7 @@ export async function hasOldLayout(url: string, check: CheckDatabase): Promise<b
  */
 export async function changeLayout(
   url: string,
-  tables: readonly Table[],
+  tables: readonly Pick<Table, "name">[],
   complete: CompleteTables,
   onProgress: CopyProgress,
 ): Promise<LayoutChange | undefined> {
@@ -51,7 +52,7 @@ export async function changeLayout(
 }
 
 /** The tables whose rows have the id of a tenant; undefined for a database of another layout. */
-function tablesOfLayout1(url: string, tables: readonly Table[]): Promise<string[] | undefined> {
+function tablesOfLayout1(url: string, tables: readonly Pick<Table, "name">[]): Promise<string[] | undefined> {
   return withDatabase(url, async (store) => {
     const existing = await existingTables(store);
     return layoutOf(existing) === 1 ? tablesToChange(existing, tables) : undefined;

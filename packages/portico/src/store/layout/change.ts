@@ -26,7 +26,7 @@ export type CompleteTables = (store: Store) => Promise<unknown>;
 /** The existing tables whose rows have the id of a tenant: of declarations, and of resources that were declared once. */
 export function tablesToChange(
   existing: ReadonlyMap<string, ExistingTable>,
-  declared: readonly Table[],
+  declared: readonly Pick<Table, "name">[],
 ): string[] {
   const names = new Set(declared.map(({ name }) => name));
   return [...existing]

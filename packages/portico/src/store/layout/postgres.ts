@@ -5,6 +5,7 @@ import { OperatorError } from "../../errors.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { Session } from "../database.ts";
 import { openStore } from "../open.ts";
+import type { Store } from "../store.ts";
 import { type CompleteTables, type CopyProgress, type LayoutChange, quoted } from "./change.ts";
 import { constraintsOf, fillSchema, literal, run, type Schemas } from "./postgres-tables.ts";
 
@@ -17,7 +18,7 @@ const ownName = "portico migrate --layout";
 /**
  * @param changed the names of the tables whose rows have the id of a tenant
  * @param complete creates the indexes, and what the declarations have added
- * @throws OperatorError if it is not possible; the database is then as it was
+ * @throws OperatorError if it is not possible; its message says whether the database is as it was
  */
 export async function changePostgresLayout(
   url: string,
@@ -28,17 +29,30 @@ export async function changePostgresLayout(
   const ownUrl = withParameter(url, "application_name", ownName);
   const store = await openStore(ownUrl);
   try {
-    const rows = await store.database.maintain((session) =>
-      session.transaction((locking) => changeTables(locking, ownUrl, changed, complete, onProgress)),
-    );
-    // The tables without a tenant, which were not copied.
-    await complete(store);
+    const rows = await store.database
+      .maintain((session) =>
+        session.transaction((locking) => changeTables(locking, ownUrl, changed, complete, onProgress)),
+      )
+      .catch((error: unknown) => {
+        if (error instanceof OperatorError) throw error;
+        throw new OperatorError(`${errorMessage(error)}; the database is as it was`, { cause: error });
+      });
+    await completeRest(store, complete);
     return { tables: changed.length, rows, backup: undefined };
-  } catch (error) {
-    if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`${errorMessage(error)}; the database is as it was`, { cause: error });
   } finally {
     await store.database.close();
+  }
+}
+
+/** Completes the tables without a tenant, which were not copied. @throws OperatorError that says what is changed already */
+async function completeRest(store: Store, complete: CompleteTables): Promise<void> {
+  try {
+    await complete(store);
+  } catch (error) {
+    throw new OperatorError(
+      `the layout is changed, but not all that the declarations need: ${errorMessage(error)}; run portico migrate`,
+      { cause: error },
+    );
   }
 }
 
