@@ -4,6 +4,8 @@ import { deleteTenant } from "../../auth/tenants/delete-tenant.ts";
 import { createTenant, findTenant, listTenants, renameTenant } from "../../auth/tenants/tenant.ts";
 import { OperatorError } from "../../errors.ts";
 import { assemble, withStore } from "../../runtime/compose.ts";
+import { introspectionOf, type Settings } from "../../runtime/settings/settings.ts";
+import type { Store } from "../../store/store.ts";
 import type { Command } from "../command.ts";
 
 const tenantCreate: Command = {
@@ -57,6 +59,7 @@ const tenantDelete: Command = {
         throw new OperatorError(
           `this deletes all rows, users and keys of the tenant ${tenant.name}; to confirm, add --confirm '${tenant.name}'`,
         );
+      await requireOtherIntrospectionTenant(store, assembly.settings, tenant.id);
       let reportedAt: number | undefined;
       const deletedRows = await deleteTenant(store, assembly.tables, tenant.id, (rows) => {
         reportedAt ??= performance.now();
@@ -71,5 +74,17 @@ const tenantDelete: Command = {
     });
   },
 };
+
+/**
+ * Tokens of another issuer give access to the first tenant unless the settings name one. After its deletion they would give
+ * access to the next one.
+ */
+async function requireOtherIntrospectionTenant(store: Store, settings: Settings, id: string): Promise<void> {
+  const introspection = introspectionOf(settings);
+  if (!introspection || introspection.tenantId !== undefined || (await findTenant(store)).id !== id) return;
+  throw new OperatorError(
+    "the tokens of PORTICO_INTROSPECTION_URL give access to the first tenant, which is this one; set PORTICO_INTROSPECTION_TENANT first",
+  );
+}
 
 export const commands: readonly Command[] = [tenantCreate, tenantList, tenantRename, tenantDelete];

@@ -178,4 +178,18 @@ onEachDatabase("tenants", (database) => {
     });
     assert.equal((await command("tenant", "delete", doomed.id, "--confirm", "Another")).code, 1);
   });
+
+  test("the first tenant is not deleted while tokens of another issuer give access to it by default", async () => {
+    const { tenants } = await server.command("tenant", "list");
+    const [first] = tenants;
+    const env = {
+      PORTICO_INTROSPECTION_URL: "http://127.0.0.1:9/introspect",
+      PORTICO_INTROSPECTION_CLIENT_ID: "id",
+      PORTICO_INTROSPECTION_CLIENT_SECRET: "secret",
+    };
+    const words = ["tenant", "delete", first.id, "--confirm", first.name];
+    const { code, stderr } = await portico(server.workspace, words, { env });
+    assert.deepEqual([code, /set PORTICO_INTROSPECTION_TENANT first/.test(stderr)], [1, true], stderr);
+    expectAnswer(await server.request("/posts"), { status: 200 });
+  });
 });
