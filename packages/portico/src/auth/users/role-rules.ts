@@ -51,10 +51,14 @@ export function assertOutranks(model: Model, role: string, caller: Caller): void
   );
 }
 
-/** A scope of a role because of which a caller cannot manage users with this role; undefined if there is none. */
+/**
+ * A scope of a role because of which a caller cannot manage users with this role; undefined if there is none. A role that is
+ * not declared any more may be declared again, with any scopes, so it counts as one with every scope.
+ */
 export function scopeBeyond(model: Model, role: string, caller: Caller): string | undefined {
+  const isDeclared = model.roles.some(({ name }) => name === role);
   const own = caller.role === null ? undefined : scopesOfRole(model, caller.role);
-  return [...scopesOfRole(model, role)].find((scope) => {
+  return [...(isDeclared ? scopesOfRole(model, role) : [everyScope])].find((scope) => {
     const isOutsideCredential = administrativeScopes.has(scope) && !caller.scopes.has(scope);
     return isOutsideCredential || (own !== undefined && !own.has(scope));
   });
