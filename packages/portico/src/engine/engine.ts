@@ -115,14 +115,16 @@ export class Engine extends Writes {
    */
   writeTogether<T>(caller: Caller, work: (writes: Writes) => Promise<T>): Promise<T> {
     const run = (): Promise<T> =>
-      this.#store.transaction((transaction) =>
-        work(
-          new Writes(this.#dependencies, {
-            session: transaction,
-            transaction,
-            run: (part) => transaction.nested(part),
-          }),
-        ),
+      this.#store.transaction(
+        (transaction) =>
+          work(
+            new Writes(this.#dependencies, {
+              session: transaction,
+              transaction,
+              run: (part) => transaction.nested(part),
+            }),
+          ),
+        { tenantId: caller.tenantId },
       );
     return this.#store.database.isRemote ? this.#jointWrites.run(caller, run) : run();
   }

@@ -188,10 +188,13 @@ export class Writes {
     let transaction: WriteTransaction | undefined;
     try {
       return await retryOnCollision(resource, () =>
-        this.#scope.run((session) => {
-          transaction = new WriteTransaction(this.#dependencies, session, caller);
-          return work(transaction);
-        }, options),
+        this.#scope.run(
+          (session) => {
+            transaction = new WriteTransaction(this.#dependencies, session, caller);
+            return work(transaction);
+          },
+          { ...options, tenantId: caller.tenantId },
+        ),
       );
     } catch (error) {
       const attempted = transaction?.attempted ?? { values: {}, callerValues: {} };
@@ -206,7 +209,10 @@ export class Writes {
     work: (writing: WriteTransaction) => Promise<void>,
   ): Promise<void> {
     try {
-      await this.#scope.run((session) => work(new WriteTransaction(this.#dependencies, session, caller)));
+      const { tenantId } = caller;
+      await this.#scope.run((session) => work(new WriteTransaction(this.#dependencies, session, caller)), {
+        tenantId,
+      });
     } catch (error) {
       throw explainDeleteError(error, resource);
     }

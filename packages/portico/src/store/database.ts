@@ -43,7 +43,11 @@ export interface Database extends Session {
   /**
    * Runs one statement that writes, as a transaction of its own. Its rows are returned after the commit is on disk.
    */
-  execute<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]>;
+  execute<Input>(
+    statement: Statement<Input>,
+    input: Input,
+    options?: TransactionOptions,
+  ): Promise<readonly ColumnValues[]>;
   /**
    * Runs `work` in a transaction. Its result is returned after the commit is on disk; if it throws, the transaction is
    * rolled back.
@@ -73,6 +77,8 @@ export interface TransactionOptions {
    * no savepoint for it: a statement that fails leaves nothing behind.
    */
   readonly isSingleWrite?: boolean;
+  /** The tenant that writes; undefined for the server itself. On PostgreSQL, tenants take turns. */
+  readonly tenantId?: string;
 }
 
 export interface NotificationListener {

@@ -287,7 +287,9 @@ export class Store {
         )
       : this.#inserts.get(resource, "", () => compileInsert(this.dialect, resource));
     if (eventInsertion) this.commits.recorded();
-    const [row] = await this.database.execute(statement, await this.#stored(this.database, insert));
+    const [row] = await this.database.execute(statement, await this.#stored(this.database, insert), {
+      tenantId: insert.tenantId,
+    });
     this.commits.committed();
     return row![0] as string;
   }

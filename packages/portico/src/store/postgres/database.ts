@@ -3,6 +3,7 @@
 
 import { availableParallelism } from "node:os";
 import { Problem } from "../../errors.ts";
+import { FairQueue } from "../../lib/fair-queue.ts";
 import type { Report } from "../../lib/report.ts";
 import type {
   ColumnValues,
@@ -13,6 +14,7 @@ import type {
   Statement,
   StoreOptions,
   Transaction,
+  TransactionOptions,
 } from "../database.ts";
 import { bytesOf, type CountRefused, SlowReadQueue } from "../slow-read-queue.ts";
 import { Availability } from "./availability.ts";
@@ -36,6 +38,8 @@ const poolSizes = {
 };
 /** Concurrent slow reads of one tenant. */
 const slowReadsPerTenant = 3;
+/** Concurrent transactions of one tenant: its writes may wait for each other's locks, or delete many rows. */
+const transactionsPerTenant = 6;
 /**
  * The maximum number of prepared statements: the server keeps each for the life of a connection, and callers can create
  * any number of shapes (`fields`, filters). Further shapes are planned at each use.
@@ -68,6 +72,10 @@ export class PostgresDatabase implements Database {
   readonly #readers: readonly Reader[];
   readonly #writers: Writers;
   readonly #transactions: Pool;
+  readonly #turns = new FairQueue({
+    slots: poolSizes.transactions,
+    slotsPerGroup: transactionsPerTenant,
+  });
   readonly #slow: Pool;
   readonly #queue: SlowReadQueue;
   readonly #prepared = new Set<string>();
@@ -153,7 +161,11 @@ export class PostgresDatabase implements Database {
     return undefined;
   }
 
-  async execute<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
+  async execute<Input>(
+    statement: Statement<Input>,
+    input: Input,
+    options?: TransactionOptions,
+  ): Promise<readonly ColumnValues[]> {
     this.#availability?.require();
     try {
       const values = statement.bind(input);
@@ -162,10 +174,18 @@ export class PostgresDatabase implements Database {
     } catch (error) {
       if (codeOf(error) !== lockTimeout && !isConcurrencyConflict(error)) throw this.#failure(error);
     }
-    return this.transaction((session) => session.query(statement, input));
+    return this.transaction((session) => session.query(statement, input), options);
   }
 
-  async transaction<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
+  transaction<T>(
+    work: (session: Transaction) => Promise<T>,
+    { tenantId }: TransactionOptions = {},
+  ): Promise<T> {
+    if (tenantId === undefined) return this.#transact(work);
+    return this.#turns.run(() => this.#transact(work), tenantId);
+  }
+
+  async #transact<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       this.#availability?.require();
       try {

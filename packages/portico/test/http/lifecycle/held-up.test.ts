@@ -1,11 +1,12 @@
-// Reads of PostgreSQL that wait for a lock, as during a change of their table, do not delay other requests.
+// Requests that wait for locks of PostgreSQL do not delay others: reads during a change of their table, and writes of one
+// tenant.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { expectAnswer, serveProcess } from "../../support/scenario.ts";
-import { onEachDatabase } from "../../support/server.ts";
+import { type Answer, onEachDatabase } from "../../support/server.ts";
 
 onEachDatabase("blocked reads", (database) => {
   if (database !== "postgres") return;
@@ -39,5 +40,49 @@ onEachDatabase("blocked reads", (database) => {
       await sql.end();
     }
     assert.equal((await server.request(`/posts/${id}`)).status, 200);
+  });
+});
+
+onEachDatabase("writes that wait for each other", (database) => {
+  if (database !== "postgres") return;
+  const server = serveProcess(database);
+
+  test("writes of one tenant do not delay those of another", async () => {
+    const { tenant } = await server.command("tenant", "create", "--name", "Other");
+    const key = await server
+      .command("key", "create", "--name", "K", "--scopes", "*", "--tenant", tenant.id)
+      .then((made) => made.key);
+    const other = { name: "Other", email: "other@example.com" };
+    const { id: otherId } = await server.create("/users", other, { key });
+    const own = await server.create("/posts", { title: "Free", authorId: otherId }, { key });
+    const author = { name: "Author", email: "author@example.com" };
+    const { id: authorId } = await server.create("/users", author);
+    const { id } = await server.create("/posts", { title: "Locked", authorId });
+    const sql = postgres(server.workspace.databaseUrl, { max: 1, onnotice: () => {} });
+    const held: Promise<unknown>[] = [];
+    try {
+      await sql.begin(async (transaction) => {
+        await transaction`select 1 from posts where id = ${id} for update`;
+        await transaction`select 1 from users where id = ${authorId} for update`;
+        for (let number = 0; number < 24; number += 1) {
+          held.push(server.request(`/posts/${id}`, { method: "PATCH", body: { title: `${number}` } }));
+          held.push(server.request("/posts", { body: { title: "Waits", authorId } }));
+        }
+        await sleep(500);
+        for (let number = 0; number < 5; number += 1) {
+          const update = { method: "PATCH", key, body: { title: `${number}` } };
+          expectAnswer(await server.request(`/posts/${own.id}`, update), { status: 200 });
+          expectAnswer(await server.request("/posts", { key, body: { title: "Free", authorId: otherId } }), {
+            status: 201,
+          });
+        }
+        const first = await Promise.race([...held, "waiting"]);
+        assert.equal(first, "waiting");
+      });
+      for (const answer of (await Promise.all(held)) as Answer[])
+        assert.ok(answer.status === 200 || answer.status === 201, answer.text);
+    } finally {
+      await sql.end();
+    }
   });
 });
