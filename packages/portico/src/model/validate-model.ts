@@ -14,9 +14,11 @@ const maxSearchedTextLength = 200_000;
 
 /** Columns of the server. store/schema checks the names of tables, and http/reserved-paths.ts those of paths. */
 const reservedColumns = ["tenant_no", "tenant_id", "row_no", "search_words"];
+/** Every table of PostgreSQL has them. */
+const systemColumns = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"];
 
 function validateReservedNames({ name, attributes }: ResourceModel): void {
-  const taken = attributes.find(({ column }) => reservedColumns.includes(column));
+  const taken = attributes.find(({ column }) => [...reservedColumns, ...systemColumns].includes(column));
   if (taken) {
     throw new OperatorError(`resource ${name}, field ${taken.name}: this name is reserved; rename it`);
   }

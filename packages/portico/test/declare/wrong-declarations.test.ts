@@ -134,6 +134,14 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
     [declareUntyped("post", { fields: { tenantId: title } })],
     "resource post, field tenantId: this name is reserved; rename it",
   ],
+  ...["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"].map(
+    (field) =>
+      [
+        `a field with the name of the system column ${field}`,
+        [declareUntyped("post", { fields: { [field]: title } })],
+        `resource post, field ${field}: this name is reserved; rename it`,
+      ] as const,
+  ),
   [
     "a name with an initial capital",
     [declareUntyped("Post", { fields: { title } })],

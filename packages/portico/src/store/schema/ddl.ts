@@ -96,6 +96,11 @@ export function searchTable(table: string): string {
   return `${table}_search`;
 }
 
+/** That table, and those in which SQLite stores it. */
+function searchTables(table: string): string[] {
+  return ["", "_config", "_content", "_data", "_docsize", "_idx"].map((part) => searchTable(table) + part);
+}
+
 /** All tables: those of the model, and the server's own. A referenced table comes before those that refer to it. */
 export function tablesOf(
   model: Model,
@@ -133,7 +138,11 @@ export function tableOn(database: DatabaseName, table: Table): Table {
 function requireUniqueNames({ resources }: Model, ownTables: readonly Table[]): void {
   const owners = new Map(ownTables.map(({ name }) => [name, "the server itself"]));
   for (const { name, table, search } of resources) {
-    for (const each of search.length > 0 ? [table, searchTable(table)] : [table]) {
+    if (/^(sqlite|pg)_/.test(table))
+      throw new OperatorError(
+        `resource ${name}: names of tables that begin with ${table.split("_")[0]}_ are reserved for the database; set plural, or rename it`,
+      );
+    for (const each of search.length > 0 ? [table, ...searchTables(table)] : [table]) {
       const owner = owners.get(each);
       if (owner)
         throw new OperatorError(

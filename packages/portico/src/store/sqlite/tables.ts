@@ -177,7 +177,8 @@ function createIndexes(table: Table): RawBuilder<unknown>[] {
  * field are copied too.
  */
 function rebuild(table: Table, added: readonly Column[], existing: ExistingTable): RawBuilder<unknown>[] {
-  const next = `${table.name}_next`;
+  // No declared name has two underscores in succession.
+  const next = `${table.name}__next`;
   const declared = table.columns.map((column) => rebuiltColumn(column, added, existing));
   const isDeclared = (name: string): boolean => declared.some((column) => column.name === name);
   const kept = [...existing.columns].flatMap(([name, { type }]) =>

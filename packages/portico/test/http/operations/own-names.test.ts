@@ -65,11 +65,26 @@ test("no resource can use the table of another one, nor that of its search", () 
   for (const [other, table] of [
     [resource("entry", { fields, plural: "posts", version: "v2" }), "posts"],
     [resource("hit", { fields, plural: "postsSearch" }), "posts_search"],
+    [resource("hit", { fields, plural: "postsSearchData" }), "posts_search_data"],
+    [resource("hit", { fields, was: { name: "hit", plural: "postsSearchIdx" } }), "posts_search_idx"],
   ] as const)
     assert.throws(
       () => tablesOf(buildModel(app({ name: "Taken", resources: [posts, other] }), []), []),
       new RegExp(`the table ${table} belongs to the resource post`),
     );
+});
+
+test("no resource can use the names of the database's own tables", () => {
+  for (const [was, prefix] of [
+    [{ name: "statistic", plural: "pgClass" }, "pg_"],
+    [{ name: "statistic", plural: "sqliteStat1" }, "sqlite_"],
+  ] as const) {
+    const statistics = resource("statistic", { fields: { title: text() }, was });
+    assert.throws(
+      () => tablesOf(buildModel(app({ name: "Taken", resources: [statistics] }), []), []),
+      new RegExp(`resource statistic: names of tables that begin with ${prefix} are reserved`),
+    );
+  }
 });
 
 onEachDatabase("names", (database) => {
