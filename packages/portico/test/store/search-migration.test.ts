@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { app } from "../../src/declare/app.ts";
 import { text } from "../../src/declare/field.ts";
 import { resource } from "../../src/declare/resource.ts";
@@ -45,6 +46,37 @@ onEachDatabase("search as a declaration changes", (database) => {
       await insert(store, plain, "Bobbin", "");
       assert.deepEqual((await migrate(store, tablesOf(plain, []))).statements, []);
     } finally {
+      await store.database.close();
+      await workspace.remove();
+    }
+  });
+
+  test("an earlier version searches and writes while the words are recomputed", async () => {
+    const workspace = await makeWorkspace(database);
+    const [store, earlier] = [await openStore(workspace.databaseUrl), await openStore(workspace.databaseUrl)];
+    try {
+      const [byTitle, byBoth] = [modelOf(["title"]), modelOf(["title", "body"])];
+      await insertTenant(store, tenantId);
+      await migrate(store, tablesOf(byTitle, []));
+      for (let count = 0; count < 3_000; count += 500)
+        await Promise.all(Array.from({ length: 500 }, () => insert(store, byTitle, "Loom", "weaves")));
+      await insert(store, byTitle, "Engine", "calculates");
+      let isDone = false;
+      const migration = migrate(store, tablesOf(byBoth, [])).finally(() => {
+        isDone = true;
+      });
+      let writes = 0;
+      for (; !isDone; await sleep(1)) {
+        assert.deepEqual(await search(earlier, byTitle, "engine"), ["Engine"]);
+        await insert(earlier, byTitle, "Bobbin", "");
+        if (!isDone) writes += 1;
+      }
+      await migration;
+      assert.ok(writes > 1, `${writes} writes`);
+      assert.deepEqual(await search(store, byBoth, "calculates"), ["Engine"]);
+      assert.ok((await search(store, byBoth, "bobbin")).length >= Math.min(writes, 10));
+    } finally {
+      await earlier.database.close();
       await store.database.close();
       await workspace.remove();
     }

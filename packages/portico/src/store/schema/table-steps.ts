@@ -8,7 +8,7 @@ import { withoutColumns } from "./drop.ts";
 import { indexPrefix, uniqueIndexPrefix } from "./index-names.ts";
 import type { Planning } from "./planning.ts";
 import { refuseDataLoss, refuseOtherReferences } from "./refusals.ts";
-import { rowStep, type Step, type StepKind, type StepOptions, sqlStep } from "./step.ts";
+import { joinedStep, rowStep, type Step, type StepKind, type StepOptions, sqlStep } from "./step.ts";
 import type { ExistingTable } from "./tables.ts";
 
 /** @throws OperatorError for a change that could lose data */
@@ -33,10 +33,10 @@ export async function tableSteps(
   const rebuilt = tables.rebuild(table, added, found, droppedColumns);
   const isSearchUnchanged =
     !rebuilt && (hasSearchOf(table, existing) || (isServing && existing.searches.size > 0));
-  const dropped = isSearchUnchanged ? [] : tables.dropSearch(table, existing);
+  const search = searchSteps(planning, table, existing, rebuilt !== undefined);
   const columns = [...tables.addColumns(table, added), ...optionalColumns(table, existing)];
   return [
-    ...steps("search", dropped, { ...apart, isRemoval: true }),
+    ...(isSearchUnchanged ? [] : search.before),
     ...(rebuilt
       ? steps("table", rebuilt)
       : [
@@ -45,13 +45,42 @@ export async function tableSteps(
           ...indexSteps(planning, table, existing),
         ]),
     ...(await requiredColumns(planning, table, existing)),
-    ...(isSearchUnchanged || !table.search
-      ? []
-      : [
-          backfillSearchStep(planning, table, table.search.columns, apart.isApart),
-          ...steps("search", tables.createSearch(table), apart),
-        ]),
+    ...(isSearchUnchanged ? [] : search.after),
   ];
+}
+
+interface SearchSteps {
+  /** Before the columns are changed. */
+  readonly before: readonly Step[];
+  readonly after: readonly Step[];
+}
+
+/**
+ * Brings the search index to the declared fields. On SQLite the words of the rows are recomputed in batches, while an
+ * earlier version searches the former index, which is then replaced in one transaction.
+ */
+function searchSteps(
+  planning: Planning,
+  table: Table,
+  existing: ExistingTable,
+  isRebuilt: boolean,
+): SearchSteps {
+  const { store, tables } = planning;
+  const { isConcurrent } = tables;
+  const dropped = tables.dropSearch(table, existing);
+  const step = (query: RawBuilder<unknown>, isRemoval: boolean): Step =>
+    sqlStep(store.dialect, "search", query, { isApart: isConcurrent, isRemoval });
+  const drops = dropped.map((query) => step(query, true));
+  if (!table.search) return { before: drops, after: [] };
+  const backfill = backfillSearchStep(planning, table, table.search.columns, isConcurrent || !isRebuilt);
+  const created = tables.createSearch(table);
+  if (isConcurrent || isRebuilt)
+    return { before: drops, after: [backfill, ...created.map((query) => step(query, false))] };
+  const replaced = { isApart: true, isLocking: true };
+  return {
+    before: [],
+    after: [backfill, joinedStep(store.dialect, "search", [...dropped, ...created], replaced)],
+  };
 }
 
 function hasSearchOf({ search }: Table, { searches }: ExistingTable): boolean {

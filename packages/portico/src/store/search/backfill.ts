@@ -1,5 +1,6 @@
 // Recomputes the search words of a table, after the searched fields of its resource have changed.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import type { ColumnValues, Session } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
@@ -7,8 +8,9 @@ import { searchColumn, type Table } from "../schema/ddl.ts";
 import { compile, parameter } from "../statement.ts";
 import { searchText } from "./index-terms.ts";
 
-/** Rows in memory at once. */
+/** Rows of one transaction, and the pause after it, in which other writes can run. */
 const batchSize = 500;
+const pauseMs = 5;
 
 interface RowKey {
   readonly tenantNo: number;
@@ -19,7 +21,7 @@ interface Words extends RowKey {
   readonly words: string;
 }
 
-/** @param inTransaction runs the work of one batch in a transaction; on PostgreSQL each batch has its own */
+/** @param inTransaction runs the work of one batch in a transaction, which is usually its own */
 export async function backfillSearch(
   dialect: Dialect,
   inTransaction: (work: (session: Session) => Promise<void>) => Promise<void>,
@@ -49,5 +51,6 @@ export async function backfillSearch(
         await session.query(write, { ...last, words: searchText(values) });
       }
     });
+    await sleep(pauseMs);
   }
 }
