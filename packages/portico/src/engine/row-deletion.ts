@@ -5,7 +5,7 @@ import type { HookContext } from "../declare/resource.ts";
 import { Problem } from "../errors.ts";
 import { TimeSlice } from "../lib/time-slice.ts";
 import type { ResourceModel } from "../model/model.ts";
-import type { Condition } from "../query/condition.ts";
+import { areDecidedByRow, type Condition } from "../query/condition.ts";
 import { wholeRow } from "../query/selection.ts";
 import type { RowValues } from "../query/write.ts";
 import { throwNotFound } from "./find-row.ts";
@@ -54,24 +54,39 @@ export class RowDeletion {
   async deleteAll(resource: ResourceModel, conditions: readonly Condition[]): Promise<void> {
     const { store, session, caller } = this.#context;
     const { tenantId } = caller;
-    // All are counted before the first is deleted, because every deletion holds up other writes.
-    if (!resource.markOnDelete)
-      for await (const ids of batchesOfIds(store, session, tenantId, { resource, conditions }))
-        await this.#countRows(ids);
-    for await (const ids of batchesOfIds(store, session, tenantId, { resource, conditions })) {
-      if (this.#slice.isOver) await this.#slice.yield();
-      if (isLeaf(resource)) {
-        const matching = await store.filterLockedIds(
-          tenantId,
-          resource,
-          { ids, conditions },
-          session,
-          "delete",
-        );
-        const remaining = ids.filter((id) => matching.has(id));
-        await this.#deleteLeaves(resource, remaining, none);
-      } else for (const id of ids) await this.#deleteListed(resource, id, conditions);
+    if (resource.markOnDelete) {
+      for await (const id of rowIds(store, session, tenantId, resource, conditions)) {
+        if (this.#slice.isOver) await this.#slice.yield();
+        await this.#deleteListed(resource, id, conditions);
+      }
+      return;
     }
+    // All are counted before the first is deleted, because every deletion holds up other writes.
+    const batches: (readonly string[])[] = [];
+    for await (const ids of batchesOfIds(store, session, tenantId, { resource, conditions })) {
+      await this.#countRows(ids);
+      batches.push(ids);
+    }
+    // A row that is deleted may be what allows to delete the others, such as the membership of the caller.
+    const ofRow = conditions.filter((condition) => areDecidedByRow([condition]));
+    for (const ids of batches) await this.#deleteBatch(resource, ids, ofRow);
+  }
+
+  async #deleteBatch(
+    resource: ResourceModel,
+    ids: readonly string[],
+    conditions: readonly Condition[],
+  ): Promise<void> {
+    const { store, session, caller } = this.#context;
+    if (this.#slice.isOver) await this.#slice.yield();
+    if (!isLeaf(resource)) {
+      for (const id of ids) await this.#deleteListed(resource, id, conditions);
+      return;
+    }
+    const read = { ids, conditions };
+    const matching = await store.filterLockedIds(caller.tenantId, resource, read, session, "delete");
+    const remaining = ids.filter((id) => matching.has(id));
+    await this.#deleteLeaves(resource, remaining, none);
   }
 
   async #delete(resource: ResourceModel, id: string, current: Record<string, unknown>): Promise<void> {

@@ -33,7 +33,25 @@ const remarks = resource("remark", {
       },
   },
 });
-const declared = app({ name: "Tasks", resources: [leads, tasks, remarks] });
+/** Members of a club may delete its members. */
+const clubs = resource("club", { fields: { name: text({ max: 50 }) } });
+const members = resource("member", {
+  nestedUnder: ["club"],
+  // With a hook, rows are deleted one by one.
+  hooks: { after: { delete: async () => {} } },
+  fields: {
+    club: belongsTo(() => clubs),
+    user: belongsTo(() => users),
+    note: text({ max: 50, optional: true }),
+  },
+  policy: {
+    delete: ({ caller }) => ({
+      club: { members: { some: { userId: caller.userId } } },
+      OR: [{ note: { isNull: true } }, { note: { not: "kept" } }],
+    }),
+  },
+});
+const declared = app({ name: "Tasks", resources: [leads, tasks, remarks, clubs, members] });
 
 onEachDatabase("conditions under attack", (database) => {
   let workspace: Workspace;
@@ -69,7 +87,10 @@ onEachDatabase("conditions under attack", (database) => {
     server = await createServer(declared, { databaseUrl, port: 0, log: { write: () => {} } });
     await server.listen();
     keys.operator = server.sandboxKey!;
-    const scopes = ["tasks:read", "tasks:write", "remarks:read", "leads:read", "users:read"];
+    const scopes = [
+      ...["tasks:read", "tasks:write", "remarks:read", "leads:read", "users:read"],
+      ...["clubs:read", "members:read", "members:write"],
+    ];
     for (const name of ["Ada", "Bob"]) {
       const user = await create("/users", { name, email: `${name}@test.example` });
       ids[name] = user.id;
@@ -145,6 +166,28 @@ onEachDatabase("conditions under attack", (database) => {
     } finally {
       stream.close();
     }
+  });
+
+  test("a collection is deleted as its policy was before, although the caller's own row is deleted first", async () => {
+    const club = (await create("/clubs", { name: "Chess" })).id;
+    const path = `/clubs/${club}/members`;
+    for (const [userId, note] of [
+      [ids.Bob, null],
+      [ids.Ada, "x"],
+      [ids.Ada, "kept"],
+      [ids.Ada, null],
+    ])
+      await create("/members", { clubId: club, userId, note });
+    const remove = async (by: string): Promise<number> => {
+      const headers = { authorization: `Bearer ${keys[by]}` };
+      return (await fetch(server.url + path, { method: "DELETE", headers })).status;
+    };
+    const notes = async (): Promise<string> =>
+      (await request(path)).body.data.map(({ note }: Body) => String(note)).join();
+    assert.equal(await remove("robot"), 204);
+    assert.equal(await notes(), "null,kept,x,null");
+    assert.equal(await remove("Bob"), 204);
+    assert.equal(await notes(), "kept");
   });
 
   test("a policy with long lists shows its rows, in as many nested lists as a caller asks for", async () => {
