@@ -11,7 +11,7 @@ import { createUser } from "../packages/portico/src/cli/create-user.ts";
 import { Engine } from "../packages/portico/src/engine/engine.ts";
 import { newId } from "../packages/portico/src/lib/id.ts";
 import type { Condition } from "../packages/portico/src/query/condition.ts";
-import type { Position, Read } from "../packages/portico/src/query/read.ts";
+import type { Position, Read, Sort } from "../packages/portico/src/query/read.ts";
 import { wholeRow } from "../packages/portico/src/query/selection.ts";
 import { assemble, withStore } from "../packages/portico/src/runtime/compose.ts";
 import { migrate } from "../packages/portico/src/store/schema/migrate.ts";
@@ -115,14 +115,14 @@ function readsOf(q: string): Read[] {
     ...{ style: "cursor", limit: 20, position, isBackward: false },
   });
   const base = { resource: post, selection: wholeRow(post), words, conditions: [] as Condition[] };
-  const newest = { attribute: attribute("createdAt"), isDescending: true };
-  const byTitle = { attribute: attribute("title"), isDescending: false };
+  const newest: Sort = [{ attribute: attribute("createdAt"), isDescending: true }];
+  const byTitle: Sort = [{ attribute: attribute("title"), isDescending: false }];
   const middle = new Date(Date.now() - (posts / 2) * 60_000).toISOString();
   const published: Condition = { attribute: attribute("status"), operator: "in", values: ["published"] };
   return [
     { ...base, sort: newest, page: page() },
     { ...base, sort: byTitle, page: page() },
-    { ...base, sort: newest, page: page({ value: middle, id: "" }) },
+    { ...base, sort: newest, page: page({ values: [middle], id: "" }) },
     { ...base, sort: newest, page: page(), conditions: [published] },
     { ...base, sort: byTitle, page: page(), conditions: [published] },
   ];

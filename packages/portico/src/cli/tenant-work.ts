@@ -11,6 +11,7 @@ import { OperatorError } from "../errors.ts";
 import type { ResourceModel } from "../model/model.ts";
 import type { Condition } from "../query/condition.ts";
 import { wholeRow } from "../query/selection.ts";
+import { newestFirst } from "../query/sort.ts";
 import { type Assembly, assemble, withStore } from "../runtime/compose.ts";
 import type { Store } from "../store/store.ts";
 import type { Arguments } from "./command.ts";
@@ -47,7 +48,7 @@ export class TenantContext {
     const resource = this.model(declared);
     const { rows } = await this.engine.list(this.caller, {
       ...{ resource, selection: wholeRow(resource), conditions, words: [] },
-      sort: { attribute: resource.attribute.get("createdAt")!, isDescending: true },
+      sort: newestFirst(resource),
       page: { style: "first", limit },
     });
     return JSON.parse(rows);

@@ -5,6 +5,7 @@ import { defaultSort } from "../model/model.ts";
 import type { Condition } from "../query/condition.ts";
 import type { Position } from "../query/read.ts";
 import { select } from "../query/selection.ts";
+import { singleSort } from "../query/sort.ts";
 import type { Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 
@@ -34,7 +35,7 @@ export async function* batchesOfIds(
   tenantId: string,
   { resource, conditions, isNewestFirst = false }: RowsToList,
 ): AsyncGenerator<readonly string[]> {
-  const sort = { attribute: resource.sorts.get(defaultSort)!, isDescending: isNewestFirst };
+  const sort = singleSort(resource, `${isNewestFirst ? "-" : ""}${defaultSort}`)!;
   const selection = select([resource.attribute.get("id")!]);
   let position: Position | undefined;
   for (;;) {

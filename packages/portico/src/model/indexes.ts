@@ -52,6 +52,7 @@ export function indexesOf(
   resource: Omit<ResourceModel, "indexes">,
 ): IndexModel[] {
   const automatic = automaticIndexes(resource);
+  const keyOf = (index: IndexModel): string => indexKey(index, resource.sorts);
   const seen = new Map(automatic.map((index) => [keyOf(index), "automatically"]));
   const refuse = (option: string, fields: readonly string[], remedy: string): never => {
     throw new OperatorError(`resource ${name}, ${option} ${fields.join(", ")}: ${remedy}`);
@@ -109,7 +110,7 @@ function automaticIndexes({
   const add = (members: readonly Attribute[], unique?: Attribute["unique"]): void => {
     const columns = [...new Set(members)].map((each) => ({ attribute: each, isDescending: false }));
     const index = { columns, unique };
-    indexes.set(keyOf(index), index);
+    indexes.set(indexKey(index, sorts), index);
   };
   const id = attribute.get("id")!;
   const newest = attribute.get(defaultSort)!;
@@ -122,8 +123,17 @@ function automaticIndexes({
   return [...indexes.values()];
 }
 
-/** The fields of an index. An index can be read in either direction, so the directions do not matter. */
-function keyOf({ columns, unique }: IndexModel): string {
+/**
+ * What an index serves, as a text that is the same for two indexes of which one is superfluous. An index can be read in
+ * either direction, so only a difference between the directions of fields that pages are sorted by matters.
+ */
+function indexKey({ columns, unique }: IndexModel, sorts: ResourceModel["sorts"]): string {
   const names = columns.map(({ attribute }) => attribute.name);
-  return unique ? `unique ${names.sort().join()}` : names.join();
+  if (unique) return `unique ${names.sort().join()}`;
+  const sorted = columns.findLastIndex(({ attribute: { name } }) => name !== "id" && !sorts.has(name)) + 1;
+  return columns
+    .map(({ attribute: { name }, isDescending }, index) =>
+      index >= sorted && isDescending !== columns.at(-1)!.isDescending ? `-${name}` : name,
+    )
+    .join();
 }

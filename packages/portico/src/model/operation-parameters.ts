@@ -19,6 +19,9 @@ export const defaultLimit = 20;
 export const maxLimit = 100;
 /** A numbered page counts rows from the first, so its number is bounded. */
 export const maxPage = 100_000;
+
+/** The number of fields that a request can sort by, besides the id that follows them. */
+export const maxSortKeys = 3;
 /** Values of one filter. */
 export const maxFilterValues = 50;
 
@@ -74,12 +77,12 @@ const fields = queryParameter(
 );
 
 function listParameters({ paging, search, sorts }: ResourceModel): Parameter[] {
-  const names = [...sorts.keys()].flatMap((name) => [name, `-${name}`]);
+  const one = `-?(${[...sorts.keys()].join("|")})`;
   return [
     queryParameter(
       "sort",
-      { type: "string", enum: names, default: `-${defaultSort}` },
-      "The order; - is descending.",
+      { type: "string", pattern: `^${one}(,${one}){0,${maxSortKeys - 1}}$`, default: `-${defaultSort}` },
+      `Up to ${maxSortKeys} fields, the most significant first, separated by commas; - is descending.`,
     ),
     fields,
     limitParameter("limit"),

@@ -10,6 +10,7 @@ import { isId } from "../lib/id.ts";
 import type { Attribute } from "../model/model.ts";
 import { type Condition, conditionKeys, type Value } from "./condition.ts";
 import type { Position, Sort } from "./read.ts";
+import { sortText } from "./sort.ts";
 
 /** The list that a cursor belongs to. A token of one list is refused on another. */
 export interface ListIdentity {
@@ -23,7 +24,8 @@ export interface ListIdentity {
 
 /** 22 characters of base64url are 132 bits. */
 const macLength = 22;
-const maxTokenLength = 4096;
+/** Of three texts of 255 characters, each of which JSON writes as up to six bytes. */
+const maxTokenLength = 8192;
 /**
  * Cached tokens by position, and positions by token: most callers send a token back soon, and the first page of a list
  * is requested often.
@@ -79,10 +81,9 @@ export class CursorCodec {
 
   #verify(list: string, sort: Sort, token: string): Position {
     const parsed = parsePayload(token);
-    const value = parsed?.[sort.attribute.name];
-    if (!parsed || !isSortValue(sort.attribute, value) || !isId(parsed.id))
-      throw new Problem("invalid_cursor");
-    const position = { value, id: parsed.id };
+    if (!parsed || !isId(parsed.id)) throw new Problem("invalid_cursor");
+    const values = sort.map(({ attribute }) => sortValue(attribute, parsed[attribute.name]));
+    const position = { values, id: parsed.id };
     const payload = payloadText(sort, position);
     // The whole token is compared, so that nothing can be added to what is signed.
     if (this.#keys.some((key) => constantTimeEqual(signedToken(key, list, payload), token))) return position;
@@ -91,9 +92,13 @@ export class CursorCodec {
 }
 
 /** The start of a token, before the signature: `{"createdAt":"...","id":"..."` */
-function payloadText({ attribute }: Sort, { value, id }: Position): string {
-  const sortMember = attribute.name === "id" ? "" : `"${attribute.name}":${JSON.stringify(value)},`;
-  return `{${sortMember}"id":"${id}"`;
+function payloadText(sort: Sort, { values, id }: Position): string {
+  let text = "{";
+  for (let index = 0; index < sort.length; index++) {
+    const { name } = sort[index]!.attribute;
+    if (name !== "id") text += `"${name}":${JSON.stringify(values[index])},`;
+  }
+  return `${text}"id":"${id}"`;
 }
 
 function signedToken(key: Hmac, list: string, payload: string): string {
@@ -104,7 +109,10 @@ function signedToken(key: Hmac, list: string, payload: string): string {
 /** The text that the cursors of a list are bound to. It does not depend on the order of conditions and their values. */
 export function listKey({ tenantId, collection, sort, conditions, words }: ListIdentity): string {
   const filter = conditionKeys(conditions);
-  return JSON.stringify([tenantId, collection, sort.attribute.name, sort.isDescending, filter, words]);
+  const [{ attribute, isDescending }, ...others] = sort;
+  // The key of a single sort stays as it is, so that cursors of earlier versions stay valid.
+  const order = others.length === 0 ? [attribute.name, isDescending] : [sortText(sort), null];
+  return JSON.stringify([tenantId, collection, ...order, filter, words]);
 }
 
 type Payload = { readonly id: string } & Readonly<Record<string, unknown>>;
@@ -119,6 +127,12 @@ function parsePayload(token: string): Payload | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** @throws Problem `invalid_cursor` for a value that the attribute cannot have */
+function sortValue(attribute: Attribute, value: unknown): Value {
+  if (!isSortValue(attribute, value)) throw new Problem("invalid_cursor");
+  return value;
 }
 
 function isSortValue(attribute: Attribute, value: unknown): value is Value {

@@ -63,15 +63,18 @@ export interface ShownPart {
   readonly selection: Selection;
 }
 
-/** The `id` is always the last sort value, in the same direction, so that the order is total. */
-export interface Sort {
+export interface SortKey {
   readonly attribute: Attribute;
   readonly isDescending: boolean;
 }
 
+/** What rows are sorted by, the most significant key first. The `id` follows in the direction of the last key, so that the order is total. */
+export type Sort = readonly [SortKey, ...SortKey[]];
+
 /** The position of a row in a sorted collection. */
 export interface Position {
-  readonly value: Value;
+  /** One for each key of the sort. */
+  readonly values: readonly Value[];
   readonly id: string;
 }
 

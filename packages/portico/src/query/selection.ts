@@ -3,6 +3,7 @@
 import type { Attribute, ResourceModel } from "../model/model.ts";
 import { conditionShape } from "./condition.ts";
 import type { Member, Selection } from "./read.ts";
+import { sortText } from "./sort.ts";
 
 const wholeRows = new WeakMap<ResourceModel, Selection>();
 
@@ -78,8 +79,7 @@ function keyOf(member: Member): string {
       return `${name}:${member.reference.name}(${conditionShape(member.conditions)}){${member.selection.key}}`;
     case "list": {
       const { resource, reference, conditions, sort, limit, selection } = member;
-      const order = `${sort.isDescending ? "-" : ""}${sort.attribute.name}`;
-      return `${name}:${resource.name}.${reference.name}(${conditionShape(conditions)}|${order}|${limit}){${selection.key}}`;
+      return `${name}:${resource.name}.${reference.name}(${conditionShape(conditions)}|${sortText(sort)}|${limit}){${selection.key}}`;
     }
   }
 }

@@ -40,7 +40,9 @@ function deprecationsOnPath(resource: ResourceModel, [name = "", ...rest]: reado
 export function namesInQuery(query: ReadonlyMap<string, readonly string[]>): string[] {
   return [...query].flatMap(([name, values]) => [
     name.replace(/\[\w+\]$/, ""),
-    ...(name === "sort" ? values.map((value) => value.replace(/^-/, "")) : []),
+    ...(name === "sort"
+      ? values.flatMap((value) => value.split(",").map((each) => each.replace(/^-/, "")))
+      : []),
     ...(name === "fields" ? values.flatMap((value) => value.split(",").map((each) => each.trim())) : []),
   ]);
 }

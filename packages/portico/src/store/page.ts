@@ -60,7 +60,7 @@ function rowEnds({ sort }: Read, rows: string): PageEnds {
   const position = (row: string): Position => {
     // The database built the text from a selection that contains both.
     const parsed = JSON.parse(row) as Record<string, Value> & { id: string };
-    return { value: parsed[sort.attribute.name]!, id: parsed.id };
+    return { values: sort.map(({ attribute }) => parsed[attribute.name]!), id: parsed.id };
   };
   return { first: position(firstOf(rows)), last: position(lastOf(rows)) };
 }
@@ -70,8 +70,10 @@ function keyEnds(keys: string): PageEnds {
 }
 
 function positionOf(key: string): Position {
-  const [value, id] = JSON.parse(key) as [Value, string];
-  return { value, id };
+  const values = JSON.parse(key) as Value[];
+  // The last one is the id.
+  const id = values.pop() as string;
+  return { values, id };
 }
 
 function firstOf(texts: string): string {

@@ -344,7 +344,7 @@ function idOf(of: ResourceModel, ...more: Member[]): Selection {
 }
 
 function newest(of: ResourceModel): Sort {
-  return { attribute: of.sorts.get("createdAt")!, isDescending: true };
+  return [{ attribute: of.sorts.get("createdAt")!, isDescending: true }];
 }
 
 function listMember(name: string, of: ResourceModel, selection: Selection): Member {
@@ -381,7 +381,7 @@ async function pagesOf(
   of: ResourceModel,
   parentId?: string,
 ): Promise<string[]> {
-  const sort = { attribute: of.attribute.get("rank")!, isDescending: false };
+  const sort: Sort = [{ attribute: of.attribute.get("rank")!, isDescending: false }];
   const ids: string[] = [];
   for (let cursor: string | undefined; ; ) {
     const page = { style: "cursor", limit: 2, cursor, isBackward: false } as const;

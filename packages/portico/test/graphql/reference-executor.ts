@@ -15,12 +15,7 @@ import type { Engine } from "../../src/engine/engine.ts";
 import { orNull } from "../../src/engine/or-null.ts";
 import type { Page } from "../../src/engine/page.ts";
 import type { ParsedDocument } from "../../src/graphql/document/parsed-document.ts";
-import {
-  clampLimit,
-  connectionRequest,
-  newestFirst,
-  parentContainer,
-} from "../../src/graphql/fields/list-arguments.ts";
+import { clampLimit, connectionRequest, parentContainer } from "../../src/graphql/fields/list-arguments.ts";
 import { search } from "../../src/graphql/fields/search.ts";
 import { inverseLists, pascalCase } from "../../src/graphql/schema/naming.ts";
 import type { Api } from "../../src/graphql/schema/schema.ts";
@@ -30,6 +25,7 @@ import type { Condition } from "../../src/query/condition.ts";
 import { rowSeparator } from "../../src/query/page.ts";
 import type { Container } from "../../src/query/read.ts";
 import { wholeRow } from "../../src/query/selection.ts";
+import { newestFirst } from "../../src/query/sort.ts";
 
 interface Row {
   readonly resource: ResourceModel;

@@ -107,7 +107,7 @@ test("the parameters of a list: paging, sort, search and filters", () => {
   const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
   assert.deepEqual(schemas.sort, {
     type: "string",
-    enum: ["createdAt", "-createdAt", "title", "-title"],
+    pattern: "^-?(createdAt|title)(,-?(createdAt|title)){0,2}$",
     default: "-createdAt",
   });
   assert.deepEqual(schemas.limit, { type: "integer", minimum: 1, maximum: 100, default: 20 });

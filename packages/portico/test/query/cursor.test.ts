@@ -16,10 +16,9 @@ const fields = { title: text({ max: 9 }), rank: integer({ optional: true }), isO
 const things = resource("thing", { fields, sort: ["title", "rank", "isOpen"], filter: ["title", "rank"] });
 const thing = buildModel(app({ name: "Cursors", resources: [things] }), []).resource.get("thing")!;
 
-const sortBy = (name: string, isDescending = false): Sort => ({
-  attribute: thing.attribute.get(name)!,
-  isDescending,
-});
+const sortBy = (name: string, isDescending = false): Sort => [
+  { attribute: thing.attribute.get(name)!, isDescending },
+];
 const [older, newer] = ["o".repeat(32), "n".repeat(32)];
 const codec = new CursorCodec([newer]);
 /** The codec of another process, which has not cached what `codec` encoded. */
@@ -39,24 +38,24 @@ for (const [name, value] of [
   ["isOpen", false],
 ] as const satisfies readonly (readonly [string, Value])[]) {
   test(`a cursor of a sort by ${name} is decoded to ${JSON.stringify(value)}`, () => {
-    const token = codec.encode("list", sortBy(name), { value, id });
+    const token = codec.encode("list", sortBy(name), { values: [value], id });
     assert.match(token, /^[\w-]+$/);
     const other = reader();
     // Decoded by another process, twice, and by the process that encoded it.
     for (const each of [other, other, codec])
-      assert.deepEqual(each.decode("list", sortBy(name), token), { value, id });
+      assert.deepEqual(each.decode("list", sortBy(name), token), { values: [value], id });
   });
 }
 
 test("a cursor is refused for another list, and with another secret", () => {
-  const token = codec.encode("list", sortBy("title"), { value: "a", id });
+  const token = codec.encode("list", sortBy("title"), { values: ["a"], id });
   for (const each of [codec, reader()]) invalid(() => each.decode("other list", sortBy("title"), token));
   invalid(() => new CursorCodec([older]).decode("list", sortBy("title"), token));
 });
 
 test("of two secrets the first one signs, and both verify", () => {
   const both = new CursorCodec([newer, older]);
-  const position = { value: "a", id };
+  const position = { values: ["a"], id };
   const old = new CursorCodec([older]).encode("list", sortBy("title"), position);
   assert.deepEqual(both.decode("list", sortBy("title"), old), position);
   assert.deepEqual(
@@ -67,13 +66,17 @@ test("of two secrets the first one signs, and both verify", () => {
 
 test("a value of the wrong type is refused even if the signature is valid", () => {
   // Null is valid for a nullable field only; a text is not nullable here.
-  const token = codec.encode("list", sortBy("title"), { value: null, id });
+  const token = codec.encode("list", sortBy("title"), { values: [null], id });
   invalid(() => reader().decode("list", sortBy("title"), token));
   invalid(() =>
-    reader().decode("list", sortBy("rank"), codec.encode("list", sortBy("rank"), { value: "1", id })),
+    reader().decode("list", sortBy("rank"), codec.encode("list", sortBy("rank"), { values: ["1"], id })),
   );
   invalid(() =>
-    reader().decode("list", sortBy("title"), codec.encode("list", sortBy("title"), { value: "a", id: "x" })),
+    reader().decode(
+      "list",
+      sortBy("title"),
+      codec.encode("list", sortBy("title"), { values: ["a"], id: "x" }),
+    ),
   );
 });
 

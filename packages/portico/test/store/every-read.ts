@@ -33,7 +33,7 @@ export function everyRead(model: Model): NamedRead[] {
                 selection: wholeRow(resource),
                 conditions: [...below(resource), ...conditions],
                 words: [],
-                sort: { attribute: sort, isDescending },
+                sort: [{ attribute: sort, isDescending }],
                 page,
               },
               filters: conditions.map(({ attribute }) => attribute),
@@ -110,17 +110,18 @@ function pagesOf(
   const id = "row_00006000";
   const starts: (readonly [string, Position | undefined])[] = [
     ["from the start", undefined],
-    ["from a value", { value: anyValue(sort), id }],
+    ["from a value", { values: [anyValue(sort)], id }],
     // A list that is filtered by the sorted attribute contains no null.
     ...(sort.isNullable && conditions[0]?.attribute !== sort
-      ? [["from null", { value: null, id }] as const]
+      ? [["from null", { values: [null], id }] as const]
       : []),
   ];
   return starts.flatMap(([start, position]) =>
     [false, true].map((isBackward): NamedPage => {
       // Nulls are smallest: they follow a value in descending order, and values follow a null in ascending order.
       const isDownward = isDescending !== isBackward;
-      const isMerged = sort.isNullable && position !== undefined && (position.value === null) !== isDownward;
+      const isMerged =
+        sort.isNullable && position !== undefined && (position.values[0] === null) !== isDownward;
       return {
         name: `${isBackward ? "backward" : "forward"} ${start}`,
         page: { style: "cursor", limit: 20, position, isBackward },

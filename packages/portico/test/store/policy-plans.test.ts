@@ -81,7 +81,7 @@ function listOf(
     selection: selection ?? wholeRow(resource),
     conditions,
     words: [],
-    sort: { attribute: resource.sorts.get(sort)!, isDescending: true },
+    sort: [{ attribute: resource.sorts.get(sort)!, isDescending: true }],
     page: { style: "cursor", limit: 20, position: undefined, isBackward: false },
   });
 }
@@ -104,7 +104,7 @@ function withList(name: string, inside: string, attribute: string): Selection {
         reference: listed.attribute.get(attribute)!,
         selection: wholeRow(listed),
         conditions: [],
-        sort: { attribute: listed.sorts.get("createdAt")!, isDescending: true },
+        sort: [{ attribute: listed.sorts.get("createdAt")!, isDescending: true }],
         limit: 10,
       },
     ],

@@ -13,7 +13,7 @@ import { inverseLists } from "../../src/graphql/schema/naming.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 import { type Attribute, defaultSort, type Model, type ResourceModel } from "../../src/model/model.ts";
 import { isComparison } from "../../src/query/condition.ts";
-import type { Read, ReadOne } from "../../src/query/read.ts";
+import type { Read, ReadOne, Sort } from "../../src/query/read.ts";
 import { select, wholeRow } from "../../src/query/selection.ts";
 import { compileGet } from "../../src/store/compile/get.ts";
 import { compileList } from "../../src/store/compile/list.ts";
@@ -79,7 +79,7 @@ for (const [appName, app] of Object.entries(apps)) {
     test("only pages that read more than a range of an index are slow reads", () => {
       for (const { name, read, way, filters } of everyRead(model)) {
         // A list that is filtered by the sorted attribute is read from its first row on, and numbered pages are counted.
-        const isSorted = filters.includes(read.sort.attribute) && isEquality(read, read.sort.attribute);
+        const isSorted = filters.includes(read.sort[0].attribute) && isEquality(read, read.sort[0].attribute);
         const isSlow = way !== "along a range" || read.page.style === "page" || isSorted;
         assert.equal(compileList(store.dialect, read).mayScan, isSlow, name);
       }
@@ -94,7 +94,7 @@ for (const [appName, app] of Object.entries(apps)) {
 function everyBackwardRead(model: Model): { read: ReadOne; reference: Attribute }[] {
   return model.resources.flatMap((target) =>
     inverseLists(model, target).map(({ name, resource, reference }) => {
-      const sort = { attribute: resource.sorts.get(defaultSort)!, isDescending: true };
+      const sort: Sort = [{ attribute: resource.sorts.get(defaultSort)!, isDescending: true }];
       const selection = wholeRow(resource);
       const list = {
         kind: "list",
@@ -179,12 +179,12 @@ async function explainInSqlite(_place: Workspace, store: Store, model: Model): P
       // The rows of a numbered page are counted along the index of the filter.
       if (way === "along the sort" && line !== total) continue;
       for (const filter of filters)
-        if (filter !== read.sort.attribute) assert.ok(line.includes(`${filter.column}=?`), description);
+        if (filter !== read.sort[0].attribute) assert.ok(line.includes(`${filter.column}=?`), description);
     }
     if (way === "along the sort") {
       // Rows without a sort value are in the order of their ids, which the index of a sort by the filter has as well.
-      const isOfNulls = read.page.style === "cursor" && (isMerged || read.page.position?.value === null);
-      const sorts = [read.sort.attribute, ...(isOfNulls ? filters : [])];
+      const isOfNulls = read.page.style === "cursor" && (isMerged || read.page.position?.values[0] === null);
+      const sorts = [read.sort[0].attribute, ...(isOfNulls ? filters : [])];
       const names = sorts.map((attribute) => `INDEX ${indexOfSort(read, attribute)} (`);
       for (const line of pages)
         assert.ok(
@@ -193,7 +193,7 @@ async function explainInSqlite(_place: Workspace, store: Store, model: Model): P
         );
     }
     // A list that is filtered by the sorted attribute has one value, and the scan of the index begins at its first row.
-    const isOfOneValue = filters.includes(read.sort.attribute) || filters.some(isUnique);
+    const isOfOneValue = filters.includes(read.sort[0].attribute) || filters.some(isUnique);
     if (read.page.style === "cursor" && read.page.position && !isOfOneValue) {
       assert.ok(
         searches.some((line) => /[<>]|=\? AND id/.test(line)),
@@ -209,7 +209,7 @@ function isUnique({ unique }: Attribute): boolean {
 }
 
 /** The name of the index that has only the rows of the list in its order. */
-function indexOfSort({ resource: { table, parent }, sort }: Read, attribute = sort.attribute): string {
+function indexOfSort({ resource: { table, parent }, sort }: Read, attribute = sort[0].attribute): string {
   const columns = [...(parent ? [parent.column] : []), attribute.column, "id"];
   return `portico_${table}_${columns.join("_")}`;
 }

@@ -103,7 +103,7 @@ async function search(store: Store, model: Model, word: string): Promise<string[
     selection: wholeRow(note),
     conditions: [],
     words: [word],
-    sort: { attribute: note.attribute.get("createdAt")!, isDescending: false },
+    sort: [{ attribute: note.attribute.get("createdAt")!, isDescending: false }],
     page: { style: "cursor", limit: 10, position: undefined, isBackward: false },
   });
   return JSON.parse(page.rows).map((row: { title: string }) => row.title);

@@ -61,7 +61,7 @@ async function search(
       selection: wholeRow(searched),
       conditions,
       words,
-      sort: { attribute: searched.attribute.get("createdAt")!, isDescending: true },
+      sort: [{ attribute: searched.attribute.get("createdAt")!, isDescending: true }],
       page: { style: "cursor", limit: 20, position: undefined, isBackward: false },
     });
     return { count, runs };

@@ -10,7 +10,7 @@ import { newId } from "../../src/lib/id.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 import type { Condition } from "../../src/query/condition.ts";
 import type { StoredPage } from "../../src/query/page.ts";
-import type { Read } from "../../src/query/read.ts";
+import type { Read, Sort } from "../../src/query/read.ts";
 import { searchWords } from "../../src/query/search-terms.ts";
 import { wholeRow } from "../../src/query/selection.ts";
 import { boundedList, readBounded } from "../../src/store/bounded-read.ts";
@@ -91,8 +91,8 @@ interface Case {
   readonly tenant: number;
   readonly words: readonly string[];
   readonly conditions: readonly Condition[];
-  readonly sort: "createdAt" | "title" | "rank";
-  readonly isDescending: boolean;
+  /** Names with their directions. */
+  readonly keys: readonly (readonly ["createdAt" | "title" | "rank", boolean])[];
   readonly style: "cursor" | "first";
   readonly limit: number;
   readonly from: number | undefined;
@@ -122,32 +122,37 @@ const cases: fc.Arbitrary<Case> = fc.record({
   tenant: fc.nat(tenants.length - 1),
   words: fc.uniqueArray(word, { minLength: 1, maxLength: 3 }),
   conditions: condition,
-  sort: fc.constantFrom("createdAt", "title", "rank"),
-  isDescending: fc.boolean(),
+  keys: fc.uniqueArray(fc.tuple(fc.constantFrom("createdAt", "title", "rank"), fc.boolean()), {
+    minLength: 1,
+    maxLength: 3,
+    selector: ([name]) => name,
+  }),
   style: fc.constantFrom("cursor", "cursor", "first"),
   limit: fc.integer({ min: 1, max: 7 }),
   from: fc.option(fc.nat(rowsOfTenant - 1), { nil: undefined }),
   isBackward: fc.boolean(),
 });
 
-function readOf(rows: readonly Note[], { words, conditions, sort, isDescending, ...page }: Case): Read {
+function readOf(rows: readonly Note[], { words, conditions, keys, ...page }: Case): Read {
   const { style, limit, isBackward, from } = page;
   const row = from === undefined ? undefined : rows[from]!;
-  const position = row && { value: row[sort], id: row.id };
+  const position = row && { values: keys.map(([name]) => row[name]), id: row.id };
+  const sort = keys.map(([name, isDescending]) => ({ attribute: attribute(name), isDescending }));
   return {
     resource: note,
     selection: wholeRow(note),
     conditions,
     words,
-    sort: { attribute: attribute(sort), isDescending },
+    // There is at least one key.
+    sort: sort as unknown as Sort,
     page: style === "first" ? { style, limit } : { style, limit, position, isBackward },
   };
 }
 
-type Key = readonly [value: string | number | null, id: string];
+type Key = string | number | null;
 
-function compare([one, oneId]: Key, [other, otherId]: Key): number {
-  if (one === other) return oneId < otherId ? -1 : Number(oneId > otherId);
+function compareKeys(one: Key, other: Key): number {
+  if (one === other) return 0;
   if (one === null || other === null) return one === null ? -1 : 1;
   return one < other ? -1 : 1;
 }
@@ -155,19 +160,28 @@ function compare([one, oneId]: Key, [other, otherId]: Key): number {
 /** The ids of the page, and whether there are more rows. */
 function expected(rows: readonly Note[], read: Read): { ids: string[]; hasMore: boolean } {
   const { sort, page, words, conditions } = read;
-  const key = (row: Note): Key => [row[sort.attribute.name as Case["sort"]], row.id];
+  const keysOf = (row: Note): Key[] => [
+    ...sort.map(({ attribute }) => row[attribute.name as "createdAt" | "title" | "rank"]),
+    row.id,
+  ];
   const isBackward = page.style === "cursor" && page.isBackward;
-  const direction = sort.isDescending === isBackward ? 1 : -1;
+  const directions = [...sort, sort.at(-1)!].map(({ isDescending }) =>
+    isDescending === isBackward ? 1 : -1,
+  );
+  const compare = (one: readonly Key[], other: readonly Key[]): number => {
+    const orders = directions.map((direction, index) => direction * compareKeys(one[index]!, other[index]!));
+    return orders.find((order) => order !== 0) ?? 0;
+  };
   const position = page.style === "cursor" ? page.position : undefined;
-  const start: Key | undefined = position && [position.value as Key[0], position.id];
+  const start = position && [...(position.values as readonly Key[]), position.id];
   const found = rows
     .filter((row) => {
       const contained = searchWords(`${row.title} ${row.body}`);
       return words.every((each) => contained.some((one) => one.startsWith(each)));
     })
     .filter((row) => conditions.every((each) => meets(row, each)))
-    .filter((row) => !start || compare(key(row), start) * direction > 0)
-    .sort((one, other) => compare(key(one), key(other)) * direction);
+    .filter((row) => !start || compare(keysOf(row), start) > 0)
+    .sort((one, other) => compare(keysOf(one), keysOf(other)));
   const ids = found.slice(0, page.limit).map(({ id }) => id);
   if (isBackward) ids.reverse();
   return { ids, hasMore: page.style === "cursor" && found.length > page.limit };

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import service from "../../../../portico.config.ts";
 import { users } from "../../src/auth/users/resource.ts";
 import { buildModel } from "../../src/model/build-model.ts";
-import type { Read } from "../../src/query/read.ts";
+import type { Read, Sort } from "../../src/query/read.ts";
 import { select, wholeRow } from "../../src/query/selection.ts";
 import { compileGet } from "../../src/store/compile/get.ts";
 import { compileList } from "../../src/store/compile/list.ts";
@@ -18,7 +18,7 @@ const posts = model.resource.get("post")!;
 const userResource = model.resource.get("user")!;
 const attribute = (name: string) => posts.attribute.get(name)!;
 const brief = select([attribute("id"), attribute("title")]);
-const newestFirst = { attribute: attribute("createdAt"), isDescending: true };
+const newestFirst: Sort = [{ attribute: attribute("createdAt"), isDescending: true }];
 
 const newest: Read = {
   resource: posts,
@@ -31,11 +31,11 @@ const newest: Read = {
 const deep: Read = {
   ...newest,
   conditions: [{ attribute: attribute("status"), operator: "in", values: ["draft"] }],
-  sort: { attribute: attribute("title"), isDescending: false },
+  sort: [{ attribute: attribute("title"), isDescending: false }],
   page: {
     style: "cursor",
     limit: 20,
-    position: { value: "M", id: "post_01k00000000000000000000000" },
+    position: { values: ["M"], id: "post_01k00000000000000000000000" },
     isBackward: false,
   },
 };

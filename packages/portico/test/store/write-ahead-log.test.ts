@@ -48,7 +48,7 @@ test(`the log stays small over ${inserts} creates with concurrent reads`, async 
     selection: wholeRow(projects),
     conditions: [],
     words: [],
-    sort: { attribute: projects.sorts.get("createdAt")!, isDescending: true },
+    sort: [{ attribute: projects.sorts.get("createdAt")!, isDescending: true }],
     page: { style: "cursor", limit: 20, cursor: undefined, isBackward: false },
   };
   const logFile = `${databaseFile(workspace.databaseUrl)}-wal`;

@@ -1,10 +1,17 @@
 // The arguments of lists and connections, and what they mean for a read.
 
-import { type GraphQLFieldConfigArgumentMap, GraphQLInt, GraphQLString } from "graphql";
+import {
+  type GraphQLFieldConfigArgumentMap,
+  GraphQLInt,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLString,
+} from "graphql";
 import { validationError } from "../../errors.ts";
-import { defaultSort, type ResourceModel } from "../../model/model.ts";
-import { defaultLimit, maxLimit } from "../../model/operation-parameters.ts";
-import type { Container, CursorPage, ListRequest, Selection, Sort } from "../../query/read.ts";
+import type { ResourceModel } from "../../model/model.ts";
+import { defaultLimit, maxLimit, maxSortKeys } from "../../model/operation-parameters.ts";
+import type { Container, CursorPage, ListRequest, Selection, Sort, SortKey } from "../../query/read.ts";
+import { combinedSort, newestFirst, repeatedField } from "../../query/sort.ts";
 import type { AttributeTypes } from "../schema/attribute-type.ts";
 import { filterInput, sortEnum } from "../schema/inputs.ts";
 import { defaultListLimit } from "../schema/naming.ts";
@@ -12,7 +19,7 @@ import { requiredId } from "../schema/shared-types.ts";
 import type { Arguments } from "./field-mapping.ts";
 import { filterConditions } from "./filter-arguments.ts";
 
-/** The coerced arguments of a connection. The value of a sort enumeration is a `Sort`. */
+/** The coerced arguments of a connection. The value of a sort enumeration is a `Sort` by one key. */
 export interface ConnectionArguments {
   readonly first?: number | null;
   readonly last?: number | null;
@@ -20,6 +27,7 @@ export interface ConnectionArguments {
   readonly before?: string | null;
   readonly filter?: Arguments | null;
   readonly sort?: Sort | null;
+  readonly sorts?: readonly Sort[] | null;
 }
 
 export function pageArgumentsOf(
@@ -27,6 +35,7 @@ export function pageArgumentsOf(
   types: AttributeTypes,
 ): GraphQLFieldConfigArgumentMap {
   const filter = filterInput(types, resource);
+  const sort = sortEnum(resource);
   return {
     ...parentArgument(resource),
     first: { type: GraphQLInt, description: `${defaultLimit} by default, ${maxLimit} at most.` },
@@ -34,7 +43,11 @@ export function pageArgumentsOf(
     last: { type: GraphQLInt },
     before: { type: GraphQLString },
     ...(filter && { filter: { type: filter } }),
-    sort: { type: sortEnum(resource), default: { value: "CREATED_AT_DESC" } },
+    sort: { type: sort, default: { value: "CREATED_AT_DESC" } },
+    sorts: {
+      type: new GraphQLList(new GraphQLNonNull(sort)),
+      description: `Up to ${maxSortKeys} sorts, the most significant first, instead of sort.`,
+    },
   };
 }
 
@@ -53,11 +66,6 @@ export function connectionLimit({ first, last }: ConnectionArguments): number {
   return clampLimit(first ?? last, defaultLimit);
 }
 
-/** The default sort. */
-export function newestFirst(resource: ResourceModel): Sort {
-  return { attribute: resource.sorts.get(defaultSort)!, isDescending: true };
-}
-
 /** The parent row in the arguments, for a resource that is nested under another. */
 export function parentContainer({ parent }: ResourceModel, args: Arguments): Container | undefined {
   return parent && { by: parent, id: String(args[parent.name]) };
@@ -70,7 +78,7 @@ export function connectionRequest(
   selection: Selection,
   includesCursors: boolean,
 ): ListRequest {
-  const { first, last, after, before, filter, sort } = args;
+  const { first, last, after, before, filter } = args;
   requireExclusive("last", "first", last, first);
   requireExclusive("before", "first", before, first);
   requireExclusive("after", "last", after, last);
@@ -85,7 +93,22 @@ export function connectionRequest(
   };
   const within = parentContainer(resource, args);
   const conditions = filterConditions(resource, filter ?? noFilter);
-  return { resource, within, selection, conditions, words: [], sort: sort ?? newestFirst(resource), page };
+  return { resource, within, selection, conditions, words: [], sort: connectionSort(resource, args), page };
+}
+
+/** @throws Problem `validation_error` */
+function connectionSort(resource: ResourceModel, { sort, sorts }: ConnectionArguments): Sort {
+  const single = sort ?? newestFirst(resource);
+  if (!sorts || sorts.length === 0) return single;
+  // The default value of `sort` cannot be told from the same value in the document.
+  if (single !== newestFirst(resource)) requireExclusive("sorts", "sort", sorts, sort);
+  if (sorts.length > maxSortKeys)
+    throw validationError("sorts", "max", `sorts must have at most ${maxSortKeys} values.`);
+  const keys = sorts.map(([key]) => key) as [SortKey, ...SortKey[]];
+  const repeated = repeatedField(keys);
+  if (repeated !== undefined)
+    throw validationError("sorts", "duplicate", `sorts must not have ${repeated} twice.`);
+  return combinedSort(keys);
 }
 
 /** Whether an argument has a value other than null. */

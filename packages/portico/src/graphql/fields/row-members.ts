@@ -4,9 +4,10 @@ import { type FieldShape, standardMaxItems } from "../../declare/field.ts";
 import type { Attribute, ResourceModel } from "../../model/model.ts";
 import type { Selection } from "../../query/read.ts";
 import { selectMembers } from "../../query/selection.ts";
+import { newestFirst } from "../../query/sort.ts";
 import type { CollectedField, SelectionSet } from "../document/collect-fields.ts";
 import { listMapping, objectMapping, type RowFieldMapping, rowMapping } from "./field-mapping.ts";
-import { clampLimit, newestFirst } from "./list-arguments.ts";
+import { clampLimit } from "./list-arguments.ts";
 
 /** The selection of a row. */
 export function rowSelection({ fields }: SelectionSet): Selection {

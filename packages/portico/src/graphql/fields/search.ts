@@ -10,11 +10,12 @@ import { AnswerTooLarge } from "../../query/answer-size.ts";
 import { rowSeparator } from "../../query/page.ts";
 import type { CursorPage, Position, Selection } from "../../query/read.ts";
 import { searchWords } from "../../query/search-terms.ts";
+import { newestFirst } from "../../query/sort.ts";
 import type { CollectedField } from "../document/collect-fields.ts";
 import { defaultListLimit } from "../schema/naming.ts";
 import { listOf } from "../schema/shared-types.ts";
 import { type FieldRunner, listMapping } from "./field-mapping.ts";
-import { clampLimit, newestFirst } from "./list-arguments.ts";
+import { clampLimit } from "./list-arguments.ts";
 import type { SharedFieldKind, SharedTypes } from "./root-field.ts";
 import { rowSelection } from "./row-members.ts";
 
@@ -101,6 +102,7 @@ export async function search(
 
 /** Newest first. Timestamps are ISO 8601 strings in UTC, which sort by time. */
 function byPosition({ position: one }: SearchHit, { position: other }: SearchHit): number {
-  if (one.value !== other.value) return String(one.value) > String(other.value) ? -1 : 1;
+  const [createdAt, otherCreatedAt] = [String(one.values[0]), String(other.values[0])];
+  if (createdAt !== otherCreatedAt) return createdAt > otherCreatedAt ? -1 : 1;
   return one.id > other.id ? -1 : 1;
 }

@@ -9,6 +9,7 @@ import {
   GraphQLNonNull,
 } from "graphql";
 import type { ActionModel, Attribute, FilterOperator, ResourceModel } from "../../model/model.ts";
+import { keyText, singleSort } from "../../query/sort.ts";
 import { type FilterFields, filterFields, takesList } from "../fields/filter-arguments.ts";
 import { type AttributeTypes, deprecationReason } from "./attribute-type.ts";
 import { pascalCase, upperCase } from "./naming.ts";
@@ -118,12 +119,12 @@ function operatorInputs(
   );
 }
 
-/** `CREATED_AT_DESC`; the value of each is a `Sort`. */
+/** `CREATED_AT_DESC`; the value of each is a `Sort` by one key. */
 export function sortEnum(resource: ResourceModel): GraphQLEnumType {
   const values = [...resource.sorts.values()].flatMap((attribute) =>
     [true, false].map((isDescending) => {
       const name = `${upperCase(attribute.name)}_${isDescending ? "DESC" : "ASC"}`;
-      return [name, { value: { attribute, isDescending } }] as const;
+      return [name, { value: singleSort(resource, keyText({ attribute, isDescending })) }] as const;
     }),
   );
   return new GraphQLEnumType({

@@ -3,14 +3,15 @@
 
 import { InvalidInput } from "../../engine/validation/invalid-input.ts";
 import type { InputError } from "../../errors.ts";
-import { defaultSort, type ResourceModel } from "../../model/model.ts";
-import { maxPage, pagingParameters } from "../../model/operation-parameters.ts";
+import type { ResourceModel } from "../../model/model.ts";
+import { maxPage, maxSortKeys, pagingParameters } from "../../model/operation-parameters.ts";
 import type { Condition } from "../../query/condition.ts";
 import { parseLimit } from "../../query/page.ts";
 import type { Query } from "../../query/query-string.ts";
-import type { Container, ListRequest, Selection, Sort } from "../../query/read.ts";
+import type { Container, ListRequest, Selection, Sort, SortKey } from "../../query/read.ts";
 import { searchWords } from "../../query/search-terms.ts";
 import { wholeRow } from "../../query/selection.ts";
+import { combinedSort, newestFirst, repeatedField, singleSort } from "../../query/sort.ts";
 import { parseFields } from "./fields.ts";
 import { parseFilter } from "./filter.ts";
 import { parameterError, type QueryParameters } from "./parameters.ts";
@@ -62,17 +63,34 @@ function otherPaging(
 }
 
 function parseSort(resource: ResourceModel, text: string | undefined, errors: InputError[]): Sort {
-  const isDescending = text === undefined || text.startsWith("-");
-  const name = text === undefined ? defaultSort : text.replace(/^-/, "");
-  const attribute = resource.sorts.get(name);
-  if (attribute) return { attribute, isDescending };
-  const choices = [...resource.sorts.keys()].join(", ");
-  errors.push({
-    field: "sort",
-    issue: "choice",
-    text: `must be one of ${choices}, with a leading - for descending order`,
-  });
-  return { attribute: resource.sorts.get(defaultSort)!, isDescending };
+  if (text === undefined) return newestFirst(resource);
+  const only = singleSort(resource, text);
+  if (only) return only;
+  const keys = text.split(",", maxSortKeys + 1).map((each) => singleSort(resource, each)?.[0]);
+  const error = sortError(resource, keys);
+  if (!error) return combinedSort(keys as [SortKey, ...SortKey[]]);
+  errors.push(error);
+  return newestFirst(resource);
+}
+
+/** @param keys undefined for a field that the resource is not sorted by */
+function sortError(resource: ResourceModel, keys: readonly (SortKey | undefined)[]): InputError | undefined {
+  const field = "sort";
+  const known = keys.filter((key) => key !== undefined);
+  if (known.length < keys.length) {
+    const choices = [...resource.sorts.keys()].join(", ");
+    return {
+      field,
+      issue: "choice",
+      text: `must be one of ${choices}, with a leading - for descending order`,
+    };
+  }
+  if (keys.length > maxSortKeys)
+    return { field, issue: "max", text: `must have at most ${maxSortKeys} fields` };
+  const repeated = repeatedField(known);
+  return repeated === undefined
+    ? undefined
+    : { field, issue: "duplicate", text: `must not have ${repeated} twice` };
 }
 
 function parseSelection(resource: ResourceModel, text: string | undefined, errors: InputError[]): Selection {

@@ -10,11 +10,11 @@ import type { Read, ReadOne, Selection } from "../../query/read.ts";
 import type { ColumnValues, Statement } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
 import { compile, parameter } from "../statement.ts";
-import { orderBy } from "./columns.ts";
+import { orderBy, orderColumns } from "./columns.ts";
 import { rowMatching } from "./get.ts";
-import { isTraversedDescending } from "./index-ranges.ts";
+import { isReversed } from "./index-ranges.ts";
 import { type Expression, type ReadInput, tenantOf } from "./input.ts";
-import { type ListColumns, needsKeys, orderColumns, pageColumns, rowTextsOf, totalOf } from "./list.ts";
+import { type ListColumns, needsKeys, pageColumns, rowTextsOf, totalOf } from "./list.ts";
 import { rowParts } from "./row.ts";
 import { type SearchAccess, searchParts } from "./search.ts";
 
@@ -45,7 +45,7 @@ export function compileBoundedList(
   const bytes = sql`coalesce(octet_length(r."row text"), ${maxBytes()}) + ${sql.lit(rowSeparator.length)}`;
   const measured = sql`(select r.*, ${runningTotal(dialect, read, bytes)} as "row bytes" from ${built}) as r`;
   const isWithin = sql`filter (where r."row bytes" <= ${maxBytes()})`;
-  const order = orderBy(dialect, "r", read.sort, read.sort.isDescending);
+  const order = orderBy(dialect, "r", read.sort);
   const [text, keys = sql`null`] = shown.map(({ name }) => {
     const all = dialect.concatenated(sql.ref<string>(`r.${name}`), rowSeparator, order);
     return sql`${all} ${isWithin}`;
@@ -79,7 +79,7 @@ export function compileRows(
 /** The rows of `compileRows` as the columns of a page. */
 export function pageOfRows(read: Read, rows: readonly ColumnValues[]): ListColumns {
   const whole = rows.filter(([text]) => text !== null);
-  if (isTraversedDescending(read) !== read.sort.isDescending) whole.reverse();
+  if (isReversed(read)) whole.reverse();
   const joined = (column: number): string => whole.map((row) => row[column]).join(rowSeparator);
   const total = read.page.style === "page" ? ((rows[0]?.[2] ?? 0) as number) : null;
   // A search has this column. It is the same for all rows, except for those that were not read.
@@ -109,7 +109,7 @@ function maxBytes(): Expression {
 
 /** The running total of a value, in the order of the index. */
 function runningTotal(dialect: Dialect, read: Read, value: Expression): Expression {
-  const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
+  const order = orderBy(dialect, "r", read.sort, isReversed(read));
   return sql`sum(${value}) over (order by ${order} rows unbounded preceding)`;
 }
 

@@ -3,7 +3,7 @@
 import { sql } from "kysely";
 import { constantFill } from "../../model/fill.ts";
 import type { Attribute } from "../../model/model.ts";
-import type { Member, Selection, Sort } from "../../query/read.ts";
+import type { Member, Read, Selection, Sort } from "../../query/read.ts";
 import type { Dialect } from "../dialect.ts";
 import { parameter } from "../statement.ts";
 import type { Expression } from "./input.ts";
@@ -58,15 +58,28 @@ function attributesOf(member: Member): readonly Attribute[] {
   }
 }
 
-/** The order of rows: by an attribute, then by id in the same direction. */
-export function orderBy(
-  dialect: Dialect,
-  alias: string,
-  { attribute }: Sort,
-  isDescending: boolean,
-): Expression {
-  const column = sql.ref(`${alias}.${attribute.column}`);
-  return sql`${dialect.order(column, isDescending, attribute.isNullable)}, ${dialect.order(sql.ref(`${alias}.id`), isDescending, false)}`;
+/** The columns that rows `r` are sorted by. */
+export function orderColumns({ sort }: Pick<Read, "sort">): Expression[] {
+  const names = new Set([...sortedBy(sort).map(({ column }) => column), "id"]);
+  return [...names].map((name) => sql.ref(`r.${name}`));
+}
+
+/** The attributes of a sort, without the id that follows. */
+export function sortedBy(sort: Sort): Attribute[] {
+  return sort.map(({ attribute }) => attribute);
+}
+
+/**
+ * The order of rows: by the keys of the sort, then by id in the direction of the last one.
+ * @param isReversed whether every key is read in the other direction
+ */
+export function orderBy(dialect: Dialect, alias: string, sort: Sort, isReversed = false): Expression {
+  const terms = sort.map(({ attribute, isDescending }) => {
+    const column = sql.ref(`${alias}.${attribute.column}`);
+    return dialect.order(column, isDescending !== isReversed, attribute.isNullable);
+  });
+  const isIdDescending = sort.at(-1)!.isDescending !== isReversed;
+  return sql`${sql.join(terms)}, ${dialect.order(sql.ref(`${alias}.id`), isIdDescending, false)}`;
 }
 
 /**

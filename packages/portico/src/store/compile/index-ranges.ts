@@ -21,10 +21,13 @@ export function rangesOf(dialect: Dialect, read: Read): IndexRange[] {
   const split = read.page.style === "page" ? undefined : splitCondition(read);
   const unsplit = read.conditions.filter((condition) => condition !== split);
   const shared = conditionsOf(dialect, "r", read.conditions, { subset: unsplit });
+  const ranges = beyondPosition(dialect, read);
+  // Without an index in the order of the page, each range would read all rows that meet the conditions. The index of a
+  // single sort is in the order of the page, whatever the conditions are.
+  const isWalk = ranges.length === 1 || read.sort.length === 1 || isIndexed(read);
+  const beyond = isWalk ? ranges : [[beyondPositionOnce(dialect, read)]];
   const branches = split ? split.values.map((_, index) => [oneValue(dialect, read, split, index)]) : [[]];
-  return branches.flatMap((branch) =>
-    beyondPosition(dialect, read).map((beyond) => [...branch, ...shared, ...beyond]),
-  );
+  return branches.flatMap((branch) => beyond.map((range) => [...branch, ...shared, ...range]));
 }
 
 /** The filter with several values that gets one range for each of them. */
@@ -56,25 +59,85 @@ export function walkRanges(dialect: Dialect, read: Read, walked: readonly Condit
   return beyondPosition(dialect, read).map((beyond) => [...shared, ...beyond]);
 }
 
+/** The condition that a row is beyond the position of the page, as one condition for all ranges. */
+export function beyondPositionOnce(dialect: Dialect, read: Read): Expression {
+  const ranges = beyondPosition(dialect, read).map((range) => all(range));
+  return ranges.length === 1 ? ranges[0]! : sql`(${sql.join(ranges, sql` or `)})`;
+}
+
+/** All of the conditions as one. */
+export function all(conditions: readonly Expression[]): Expression {
+  return conditions.length === 0 ? sql`1 = 1` : sql`${sql.join(conditions, sql` and `)}`;
+}
+
+/** A column that rows are sorted by, with its value in the position. */
+interface PositionKey {
+  readonly column: Expression;
+  readonly value: Expression;
+  readonly isNull: boolean;
+  readonly isNullable: boolean;
+  readonly isDescending: boolean;
+}
+
 /** The conditions of rows beyond the position of the page, one list for each range. */
-export function beyondPosition(dialect: Dialect, read: Read): IndexRange[] {
-  const { sort, page } = read;
+function beyondPosition(dialect: Dialect, read: Read): IndexRange[] {
+  const { page } = read;
   if (page.style !== "cursor" || !page.position) return [[]];
-  const isDescending = isTraversedDescending(read);
-  const column = sql.ref(`r.${sort.attribute.column}`);
-  const value = parameter(
-    (input: ReadInput<Read>) => dialect.encode(sort.attribute, positionOf(input).value),
-    `${sort.attribute.name} in the cursor`,
+  return beyondKeys(positionKeys(dialect, read, page.position));
+}
+
+function positionKeys(dialect: Dialect, read: Read, { values }: Position): PositionKey[] {
+  const keys = read.sort.map(
+    ({ attribute, isDescending }, index): PositionKey => ({
+      column: sql.ref(`r.${attribute.column}`),
+      value: parameter(
+        (input: ReadInput<Read>) => dialect.encode(attribute, positionOf(input).values[index]),
+        `${attribute.name} in the cursor`,
+      ),
+      isNull: values[index] === null,
+      isNullable: attribute.isNullable,
+      isDescending: isDescending !== isReversed(read),
+    }),
   );
-  const rowId = parameter((input: ReadInput<Read>) => positionOf(input).id, "id in the cursor");
-  const beyond = sql.raw(isDescending ? "<" : ">");
-  // Nulls count as smallest: they come first in ascending order and last in descending order.
-  if (page.position.value === null) {
-    const restOfNulls = [sql`${column} is null`, sql`r.id ${beyond} ${rowId}`];
-    return isDescending ? [restOfNulls] : [restOfNulls, [sql`${column} is not null`]];
+  const id: PositionKey = {
+    column: sql`r.id`,
+    value: parameter((input: ReadInput<Read>) => positionOf(input).id, "id in the cursor"),
+    ...{ isNull: false, isNullable: false, isDescending: keys.at(-1)!.isDescending },
+  };
+  return [...keys, id];
+}
+
+/**
+ * The ranges of rows beyond a position in the order of the keys. Keys of one direction are compared together, as a row
+ * value, up to the first null; each further range holds the rows that equal the position in some of the first keys and
+ * are beyond it in the next one. Nulls count as smallest: they come first in ascending order and last in descending
+ * order.
+ */
+function beyondKeys(keys: readonly PositionKey[]): IndexRange[] {
+  const [first] = keys;
+  if (!first) return [];
+  const { column, isDescending } = first;
+  if (first.isNull) {
+    const equal = beyondKeys(keys.slice(1)).map((range) => [sql`${column} is null`, ...range]);
+    return isDescending ? equal : [...equal, [sql`${column} is not null`]];
   }
-  const rest = [sql`(${column}, r.id) ${beyond} (${value}, ${rowId})`];
-  return sort.attribute.isNullable && isDescending ? [rest, [sql`${column} is null`]] : [rest];
+  const end = keys.findIndex((key) => key.isNull || key.isDescending !== isDescending);
+  const run = end < 0 ? keys : keys.slice(0, end);
+  const equalBefore = (index: number): Expression[] =>
+    run.slice(0, index).map((key) => sql`${key.column} = ${key.value}`);
+  const nulls = run.flatMap((key, index) =>
+    isDescending && key.isNullable ? [[...equalBefore(index), sql`${key.column} is null`]] : [],
+  );
+  const rest = beyondKeys(keys.slice(run.length)).map((range) => [...equalBefore(run.length), ...range]);
+  return [[compared(run, isDescending)], ...nulls, ...rest];
+}
+
+/** `(r.title, r.id) > (?, ?)`. A row value is compared from left to right up to the first difference. */
+function compared(run: readonly PositionKey[], isDescending: boolean): Expression {
+  const beyond = sql.raw(isDescending ? "<" : ">");
+  const [columns, values] = [run.map(({ column }) => column), run.map(({ value }) => value)];
+  if (run.length === 1) return sql`${columns[0]} ${beyond} ${values[0]}`;
+  return sql`(${sql.join(columns)}) ${beyond} (${sql.join(values)})`;
 }
 
 function positionOf({ read: { page } }: ReadInput<Read>): Position {
@@ -82,7 +145,7 @@ function positionOf({ read: { page } }: ReadInput<Read>): Position {
   throw new Error("a statement for a position was bound to a read without one");
 }
 
-/** Whether rows are read in descending order: a backward page reverses the order of its collection. */
-export function isTraversedDescending({ sort, page }: Read): boolean {
-  return sort.isDescending !== (page.style === "cursor" && page.isBackward);
+/** Whether rows are read in the reverse order of their collection, as a backward page is. */
+export function isReversed({ page }: Read): boolean {
+  return page.style === "cursor" && page.isBackward;
 }

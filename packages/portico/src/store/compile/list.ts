@@ -2,15 +2,16 @@
 // shape - fields, filters, sort, direction - and bound to new values on every call.
 
 import { type RawBuilder, sql } from "kysely";
-import { conditionShape, type Value } from "../../query/condition.ts";
+import { conditionShape } from "../../query/condition.ts";
 import { rowSeparator } from "../../query/page.ts";
-import type { Read } from "../../query/read.ts";
+import type { Position, Read } from "../../query/read.ts";
+import { sortText } from "../../query/sort.ts";
 import type { Statement } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
 import { compile, parameter } from "../statement.ts";
-import { columnsOf, orderBy } from "./columns.ts";
+import { columnsOf, orderBy, orderColumns, sortedBy } from "./columns.ts";
 import { conditionsOf } from "./condition.ts";
-import { type IndexRange, isTraversedDescending, rangesOf } from "./index-ranges.ts";
+import { type IndexRange, isReversed, rangesOf } from "./index-ranges.ts";
 import { type Expression, isOfTenant, type ReadInput, tenantOf } from "./input.ts";
 import { mayBeLarge, mayScan } from "./may-scan.ts";
 import { type RowParts, rowParts } from "./row.ts";
@@ -42,8 +43,7 @@ export function compileList(dialect: Dialect, read: Read, access?: SearchAccess)
   const search = access && searchParts(dialect, read, access);
   const ranges = pageRanges(dialect, read);
   const isBuiltLast = ranges.length > 1 || read.words.length > 0;
-  const order =
-    isBuiltLast || isBackward ? orderBy(dialect, "r", read.sort, read.sort.isDescending) : undefined;
+  const order = isBuiltLast || isBackward ? orderBy(dialect, "r", read.sort) : undefined;
   // The JSON of rows of one range is built while they are read; that of several ranges only after the merge, and that of a
   // search only after the sort.
   const parts = rowParts(dialect, "r", read.selection);
@@ -88,8 +88,10 @@ const rowTexts: readonly RowText[] = [
   { name: "row text", of: (_dialect, _read, { json }) => json },
   {
     name: "row keys",
-    of: (dialect, { sort: { attribute } }) =>
-      dialect.listJson([dialect.memberJson(attribute, sql.ref(`r.${attribute.column}`)), sql.ref("r.id")]),
+    of: (dialect, { sort }) => {
+      const values = sortedBy(sort).map((each) => dialect.memberJson(each, sql.ref(`r.${each.column}`)));
+      return dialect.listJson([...values, sql.ref("r.id")]);
+    },
   },
 ];
 
@@ -106,7 +108,7 @@ export function needsKeys(read: Read): boolean {
 
 /** Whether the JSON of a row contains the values that a cursor needs. */
 function showsSort({ selection, sort }: Read): boolean {
-  return [sort.attribute.name, "id"].every((name) =>
+  return [...sortedBy(sort).map(({ name }) => name), "id"].every((name) =>
     selection.members.some(
       (member) => member.kind === "value" && member.name === name && member.attribute.name === name,
     ),
@@ -118,13 +120,8 @@ export function pageColumns(dialect: Dialect, read: Read, search?: SearchParts):
   if (search) return search.rows;
   const ranges = pageRanges(dialect, read);
   if (ranges.length > 1) return sql`${merged(dialect, read, ranges)} as r`;
-  const columns = columnsOf("r", read.selection, [read.sort.attribute]);
+  const columns = columnsOf("r", read.selection, sortedBy(read.sort));
   return sql`(${rangeRows(dialect, read, ranges[0]!, columns, sql``)}) as r`;
-}
-
-/** The columns that rows are sorted by. */
-export function orderColumns({ sort }: Read): Expression[] {
-  return [...new Set([sort.attribute.column, "id"])].map((name) => sql.ref(`r.${name}`));
 }
 
 function pageRanges(dialect: Dialect, read: Read): IndexRange[] {
@@ -133,12 +130,12 @@ function pageRanges(dialect: Dialect, read: Read): IndexRange[] {
 
 /** The rows of several ranges, each limited, merged into one order. */
 function merged(dialect: Dialect, read: Read, ranges: readonly IndexRange[]): Expression {
-  const columns = columnsOf("r", read.selection, [read.sort.attribute]);
+  const columns = columnsOf("r", read.selection, sortedBy(read.sort));
   const all = sql.join(
     ranges.map((range) => sql`select * from (${rangeRows(dialect, read, range, columns, sql``)}) as b`),
     sql` union all `,
   );
-  const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
+  const order = orderBy(dialect, "r", read.sort, isReversed(read));
   return sql`(select * from (${all}) as r order by ${order} limit ${limitOf(dialect, read)})`;
 }
 
@@ -149,7 +146,7 @@ function rangeRows(
   columns: readonly Expression[],
   joins: Expression,
 ): Expression {
-  const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
+  const order = orderBy(dialect, "r", read.sort, isReversed(read));
   const offset =
     read.page.style === "page"
       ? sql` offset ${parameter(({ read: { page } }: ReadInput<Read>) => (page.style === "page" ? (page.number - 1) * page.limit : 0), "rows before the page")}`
@@ -174,10 +171,9 @@ export function listShape(dialect: Dialect, read: Read, access?: SearchAccess): 
   const limitText = dialect.name === "postgres" ? rowLimit(read) : "";
   const pageText =
     page.style === "cursor"
-      ? `${page.isBackward ? "<" : ">"}${positionShape(page.position?.value)}${page.includesPositions ? "*" : ""}`
+      ? `${page.isBackward ? "<" : ">"}${page.position ? positionShape(page.position) : ""}${page.includesPositions ? "*" : ""}`
       : page.style;
-  const sortText = `${sort.isDescending ? "-" : ""}${sort.attribute.name}`;
-  return `${selection.key}|${conditions}|${words.length > 0 ? searchShape(access) : ""}|${sortText}|${pageText}|${limitText}${mayBeLarge(read) ? "large" : ""}`;
+  return `${selection.key}|${conditions}|${words.length > 0 ? searchShape(access) : ""}|${sortText(sort)}|${pageText}|${limitText}${mayBeLarge(read) ? "large" : ""}`;
 }
 
 function searchShape(access: SearchAccess | undefined): string {
@@ -186,7 +182,9 @@ function searchShape(access: SearchAccess | undefined): string {
   return `q ${kind} ${maxWalked} ${checkedWords} ${maxRowBytes}${isQuick ? " quick" : ""}`;
 }
 
-function positionShape(value: Value | undefined): string {
-  if (value === undefined) return "";
-  return value === null ? "null" : "value";
+/** Whether each value is null. */
+function positionShape({ values }: Position): string {
+  let shape = "";
+  for (const value of values) shape += value === null ? "null" : "value";
+  return shape;
 }

@@ -8,7 +8,7 @@ import {
   maxSeparateValues,
   type Operator,
 } from "../../query/condition.ts";
-import type { Read } from "../../query/read.ts";
+import type { Read, Sort } from "../../query/read.ts";
 import { knownReference } from "./condition.ts";
 
 /**
@@ -17,19 +17,21 @@ import { knownReference } from "./condition.ts";
  */
 export function isIndexed(read: Read): boolean {
   const { resource, sort, conditions } = read;
+  const [{ attribute: sorted }] = sort;
   const others = conditions.filter((condition) => !isCheckedOnce(condition, conditions));
   if (!others.every(isOfColumn)) return false;
   const equalities = others.filter(isEquality);
-  if (!areBranches(equalities)) return false;
+  if (!areBranches(equalities, sort)) return false;
   const compared = equalities.map(({ attribute }) => attribute);
   if (isOfFewRows(read, equalities)) return true;
   // Rows with equal sort values are read from the first one on.
-  if (compared.includes(sort.attribute) || new Set(compared).size < compared.length) return false;
+  if (sort.some(({ attribute }) => compared.includes(attribute)) || new Set(compared).size < compared.length)
+    return false;
   const ranges = others.filter((condition) => !isEquality(condition));
-  // A range is part of the walk if the sort is what it limits. The index of a filter is not read in parts.
-  if (ranges.length > 1 || ranges.some(({ attribute }) => attribute !== sort.attribute)) return false;
+  // A range is part of the walk if the first key of the sort is what it limits. The index of a filter is not read in parts.
+  if (ranges.length > 1 || ranges.some(({ attribute }) => attribute !== sorted)) return false;
   if (ranges.length === 1 && compared.some((attribute) => attribute !== resource.parent)) return false;
-  return resource.indexes.some((index) => hasOrder(index, compared, sort.attribute));
+  return resource.indexes.some((index) => hasOrder(index, compared, sort));
 }
 
 /**
@@ -51,9 +53,10 @@ export function walkedConditions(read: Read): readonly Condition[] | undefined {
   );
   const compared = resource.parent ? [resource.parent] : [];
   if (container.length < compared.length) return undefined;
-  if (!resource.indexes.some((index) => hasOrder(index, compared, sort.attribute))) return undefined;
+  if (!resource.indexes.some((index) => hasOrder(index, compared, sort))) return undefined;
   const ranges = conditions.filter(
-    (condition) => isOfColumn(condition) && !isEquality(condition) && condition.attribute === sort.attribute,
+    (condition) =>
+      isOfColumn(condition) && !isEquality(condition) && condition.attribute === sort[0].attribute,
   );
   return [...container, ...ranges];
 }
@@ -75,8 +78,8 @@ function isEquality({ operator }: Comparison): boolean {
   return operator === "in";
 }
 
-/** Whether the values are few enough for one range of the index each. */
-function areBranches(equalities: readonly Comparison[]): boolean {
+/** Whether the values are few enough for one range of the index each, or several if there are several sorts. */
+function areBranches(equalities: readonly Comparison[], sort: Sort): boolean {
   const several = equalities.filter(({ values }) => values.length > 1);
   return several.length <= 1 && several.every(({ values }) => values.length <= maxSeparateValues);
 }
@@ -92,9 +95,18 @@ function isOfFewRows({ resource }: Read, equalities: readonly Comparison[]): boo
   );
 }
 
-/** Whether an index begins with these attributes, in any order, and then has the order of the page. */
-function hasOrder({ unique, columns }: IndexModel, compared: readonly Attribute[], sort: Attribute): boolean {
-  // The last column is the id.
-  if (unique || columns.length !== compared.length + 2 || columns.at(-2)!.attribute !== sort) return false;
-  return columns.slice(0, -2).every(({ attribute }) => compared.includes(attribute));
+/**
+ * Whether an index begins with these attributes, in any order, and then has the order of the page: the keys of the sort,
+ * all of them in the direction of the page or all in the other, and the id.
+ */
+function hasOrder({ unique, columns }: IndexModel, compared: readonly Attribute[], sort: Sort): boolean {
+  if (unique || columns.length !== compared.length + sort.length + 1) return false;
+  const isReversed = columns.at(-2)!.isDescending !== sort.at(-1)!.isDescending;
+  const isInOrder = sort.every(({ attribute, isDescending }, index) => {
+    const column = columns[compared.length + index]!;
+    return column.attribute === attribute && (column.isDescending !== isDescending) === isReversed;
+  });
+  return (
+    isInOrder && columns.slice(0, compared.length).every(({ attribute }) => compared.includes(attribute))
+  );
 }

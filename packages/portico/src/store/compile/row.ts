@@ -164,7 +164,7 @@ function referringRows(
     sql`${sql.ref(`${alias}.${reference.column}`)} = ${id}`,
     ...conditionsOf(dialect, alias, conditions, { getConditions: (input) => getMember(input).conditions }),
   ];
-  const order = orderBy(dialect, alias, sort, sort.isDescending);
+  const order = orderBy(dialect, alias, sort);
   const limitSql = dialect.limit(
     limit,
     planParameter((input) => getMember(input).limit, `rows of ${resource.segment} in a row`),

@@ -21,9 +21,9 @@ import type { Dialect } from "../dialect.ts";
 import { searchTable } from "../schema/ddl.ts";
 import { containedWord } from "../search/index-terms.ts";
 import { compile, parameter } from "../statement.ts";
-import { columnsOf, orderBy } from "./columns.ts";
+import { columnsOf, orderBy, orderColumns, sortedBy } from "./columns.ts";
 import { conditionsOf } from "./condition.ts";
-import { beyondPosition, isTraversedDescending, walkRanges } from "./index-ranges.ts";
+import { all, beyondPositionOnce, isReversed, walkRanges } from "./index-ranges.ts";
 import { type Expression, isOfTenant, type ReadInput, type SearchTerms, tenantOf } from "./input.ts";
 import { walkedConditions } from "./page-index.ts";
 import { limitOf } from "./row-limit.ts";
@@ -94,7 +94,7 @@ function walk(dialect: Dialect, read: Read, access: SearchAccess): FoundRows {
   const columns = pageColumnsOf(dialect, read, access);
   if (dialect.name === "sqlite")
     return { rows: sql`(${rowsOfWalk(dialect, read, walked, checks, columns)}) as r`, isComplete };
-  const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
+  const order = orderBy(dialect, "r", read.sort, isReversed(read));
   return {
     // The subquery has this order already, so PostgreSQL does not sort.
     rows: sql`(select ${columns} from (${walkedRows(dialect, read, walked, sql`r.*`)}) as r
@@ -110,7 +110,7 @@ function sorted(dialect: Dialect, read: Read, access: SearchAccess): FoundRows {
     beyondPositionOnce(dialect, read),
     ...wordChecks(dialect, read, access),
   ];
-  const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
+  const order = orderBy(dialect, "r", read.sort, isReversed(read));
   const matching = (columns: Expression): Expression =>
     sql`select ${columns} from ${dialect.searched(read.resource, indexedWords(dialect))} where ${all(conditions)}
       order by ${order} limit ${limitOf(dialect, read)}`;
@@ -153,7 +153,7 @@ export function compileMatchCount(dialect: Dialect, read: Read): Statement<ReadI
 
 /** The first rows of the page's index range, whether they match or not. */
 function walkedRows(dialect: Dialect, read: Read, walked: Walk, columns: Expression): Expression {
-  const order = orderBy(dialect, "r", read.sort, isTraversedDescending(read));
+  const order = orderBy(dialect, "r", read.sort, isReversed(read));
   const ranges = walkRanges(dialect, read, walked.conditions).map(
     (range) =>
       sql`select ${columns} from ${table(read)} as r where ${all([isOfTenant("r"), ...range])} order by ${order} limit ${walked.limit}`,
@@ -189,13 +189,8 @@ function isWholeWalk(dialect: Dialect, read: Read, walked: Walk): SearchParts["i
   };
 }
 
-/** The columns that rows are sorted by. */
-function orderColumns({ sort }: Read): Expression[] {
-  return [...new Set([sort.attribute.column, "id"])].map((name) => sql.ref(`r.${name}`));
-}
-
 function pageColumnsOf(dialect: Dialect, read: Read, access: SearchAccess): Expression {
-  const columns = sql.join(columnsOf("r", read.selection, [read.sort.attribute]));
+  const columns = sql.join(columnsOf("r", read.selection, sortedBy(read.sort)));
   const isLong = isLongRow(dialect, read.resource, access.maxRowBytes);
   return isLong
     ? sql`${columns}, case when ${isLong} then 1 else 0 end as ${sql.ref(longRowColumn)}`
@@ -218,12 +213,6 @@ function wordChecks(dialect: Dialect, read: Read, access: SearchAccess): Express
   return isLong && checks.length > 0 ? [sql`(${isLong} or (${all(checks)}))`] : checks;
 }
 
-/** The condition that a row is beyond the position of the page, as one condition for all ranges. */
-function beyondPositionOnce(dialect: Dialect, read: Read): Expression {
-  const ranges = beyondPosition(dialect, read).map((range) => all(range));
-  return ranges.length === 1 ? ranges[0]! : sql`(${sql.join(ranges, sql` or `)})`;
-}
-
 function indexedWords(dialect: Dialect): Expression {
   return searchParameter(
     ({ tenantNo, search }) => dialect.searchText(tenantNo, search.indexed),
@@ -241,8 +230,4 @@ function searchParameter(
 
 function table({ resource }: Read): Expression {
   return sql.table(resource.table);
-}
-
-function all(conditions: readonly Expression[]): Expression {
-  return conditions.length === 0 ? sql`1 = 1` : sql`${sql.join(conditions, sql` and `)}`;
 }

@@ -4,6 +4,7 @@ import { maxIndexFields } from "../../model/indexes.ts";
 import type { IndexModel } from "../../model/model.ts";
 import { type Comparison, isComparison } from "../../query/condition.ts";
 import type { Read } from "../../query/read.ts";
+import { keyText } from "../../query/sort.ts";
 import { isIndexed } from "../compile/page-index.ts";
 
 /**
@@ -21,13 +22,15 @@ export function missingIndex(read: Read): readonly string[] | undefined {
   );
   const columns: IndexModel["columns"] = [
     ...[...compared].map((attribute) => ({ attribute, isDescending: false })),
-    { attribute: sort.attribute, isDescending: sort.isDescending },
+    ...sort,
   ];
   const index = {
-    columns: [...columns, { attribute: id, isDescending: sort.isDescending }],
+    columns: [...columns, { attribute: id, isDescending: sort.at(-1)!.isDescending }],
     unique: undefined,
   };
+  // Every index ends with the id, which cannot be declared.
+  if (columns.some(({ attribute }) => attribute === id)) return undefined;
   const withIndex = { ...resource, indexes: [...resource.indexes, index] };
   if (columns.length > maxIndexFields || !isIndexed({ ...read, resource: withIndex })) return undefined;
-  return columns.map(({ attribute, isDescending }) => `${isDescending ? "-" : ""}${attribute.name}`);
+  return columns.map(keyText);
 }

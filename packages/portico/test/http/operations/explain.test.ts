@@ -152,6 +152,13 @@ onEachDatabase("portico explain", (database) => {
       ["/books?genre=drama&sort=-price", ["genre", "-price"]],
       ["/books?genre=drama&title=Faust", ["genre", "title", "-createdAt"]],
       [`/shelves/${shelfId}/copies?genre=drama&sort=price`, ["shelfId", "genre", "price"]],
+      ["/books?sort=-pages,title", ["-pages", "title"]],
+      ["/books?genre=drama&sort=-genre,createdAt", null],
+      ["/books?sort=-genre,createdAt", ["-genre", "createdAt"]],
+      [
+        `/shelves/${shelfId}/copies?genre=drama&sort=-price,subtitle`,
+        ["shelfId", "genre", "-price", "subtitle"],
+      ],
       // The index of a filter is not read in parts, and an index holds one order of equal values.
       ["/books?genre=drama&pages[gte]=3", null],
       ["/books?genre=drama&sort=genre", null],

@@ -14,8 +14,8 @@ export interface Filter {
 }
 
 export interface ListQuery {
-  readonly sort: string;
-  readonly isDescending: boolean;
+  /** Names of fields, descending with a leading `-`, the most significant first. */
+  readonly sort: readonly string[];
   readonly filters: readonly Filter[];
   readonly q: string;
   /** The fields that `q` searches. */
@@ -24,11 +24,16 @@ export interface ListQuery {
 
 /** The rows that match a query, in its order. */
 export function listed(rows: readonly Row[], query: ListQuery): Row[] {
-  const sign = query.isDescending ? -1 : 1;
+  // The id follows in the direction of the last field.
+  const keys = [...query.sort, query.sort.at(-1)!.startsWith("-") ? "-id" : "id"];
+  const order = (a: Row, b: Row, key: string): number => {
+    const name = key.replace(/^-/, "");
+    return (key === name ? 1 : -1) * compare(a[name]!, b[name]!);
+  };
   return rows
     .filter((row) => query.filters.every((filter) => matches(row[filter.field]!, filter)))
     .filter((row) => isFound(row, query))
-    .sort((a, b) => sign * (compare(a[query.sort]!, b[query.sort]!) || compare(a.id, b.id)));
+    .sort((a, b) => keys.map((key) => order(a, b, key)).find((each) => each !== 0) ?? 0);
 }
 
 /** Null is smallest, text is ordered by its bytes in UTF-8, false comes before true. */

@@ -131,8 +131,7 @@ interface FilterPlan {
 }
 
 interface Walk {
-  readonly sort: string;
-  readonly isDescending: boolean;
+  readonly sort: readonly string[];
   readonly filters: readonly FilterPlan[];
   /** The rows whose words to search for, and how many characters of each word. */
   readonly search: readonly { readonly pick: number; readonly length: number }[];
@@ -155,8 +154,13 @@ function walkOf({ filters, sorts }: Collection): fc.Arbitrary<Walk> {
     }),
   );
   return fc.record({
-    sort: fc.constantFrom(...sorts),
-    isDescending: fc.boolean(),
+    sort: fc
+      .uniqueArray(fc.tuple(fc.constantFrom("", "-"), fc.constantFrom(...sorts)), {
+        minLength: 1,
+        maxLength: 3,
+        selector: ([, name]) => name,
+      })
+      .map((keys) => keys.map((key) => key.join(""))),
     filters: fc.oneof(
       fc.constant([]),
       fc.uniqueArray(filterPlan, { maxLength: 2, selector: ({ field, operator }) => `${field} ${operator}` }),
@@ -195,7 +199,7 @@ function queryOf(walk: Walk, rows: readonly Row[], { searched }: Collection): Li
     const word = row && searchWords(searched.map((field) => row[field] ?? "").join(" "))[0];
     return word === undefined ? [] : [[...word].slice(0, length).join("")];
   });
-  return { sort: walk.sort, isDescending: walk.isDescending, filters, q: words.join(" "), searched };
+  return { sort: walk.sort, filters, q: words.join(" "), searched };
 }
 
 /** Filter values for rows that have none. */
@@ -210,7 +214,7 @@ const fallbackValues: Readonly<Record<string, Value>> = {
 };
 
 function parametersOf(query: ListQuery, { fields }: Walk): URLSearchParams {
-  const parameters = new URLSearchParams({ sort: `${query.isDescending ? "-" : ""}${query.sort}` });
+  const parameters = new URLSearchParams({ sort: query.sort.join() });
   for (const { field, operator, values } of query.filters) {
     const name = operator === "in" ? field : `${field}[${operator}]`;
     for (const value of values) parameters.append(name, String(value));
