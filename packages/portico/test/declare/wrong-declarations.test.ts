@@ -502,6 +502,42 @@ test("an internal field cannot be a filter", () => {
   assert.throws(() => buildModel(app({ name: "Wrong", resources: [hidden] }), []), /there is no field hash/);
 });
 
+test("indexes of the same fields can be declared for orders that differ", () => {
+  const box = resource("box", {
+    fields: { count: integer(), size: integer() },
+    filter: ["count", "size"],
+    sort: ["count"],
+    indexes: [
+      ["-count", "createdAt"],
+      ["size", "count", "-createdAt"],
+      ["size", "count", "createdAt"],
+    ],
+  });
+  const model = buildModel(app({ name: "Right", resources: [box] }), []);
+  const declared = model.resource.get("box")!.indexes.slice(-3);
+  assert.deepEqual(
+    declared.map(({ columns }) => columns.map(({ isDescending }) => isDescending)),
+    [
+      [true, false, false],
+      [false, false, true, true],
+      [false, false, false, false],
+    ],
+  );
+  for (const [fields, by] of [
+    // In the other direction, an automatic index has this order.
+    [["-count", "-createdAt"], "automatically"],
+    [["size", "-count", "createdAt"], "for indexes size, count, -createdAt"],
+    // No page is sorted by size.
+    [["-size", "count", "createdAt"], "for indexes size, count, createdAt"],
+  ] as const) {
+    const indexes = [...box.declaration.indexes!, [...fields]];
+    const twice = declareUntyped("box", { ...box.declaration, indexes });
+    assert.throws(() => buildModel(app({ name: "Wrong", resources: [twice] }), []), {
+      message: `resource box, indexes ${fields.join(", ")}: this index is created ${by}; remove it`,
+    });
+  }
+});
+
 test("a valid declaration becomes a frozen model with all derived names", () => {
   const boxes = resource("storageBox", {
     fields: {

@@ -12,8 +12,15 @@ import type { Value } from "../../src/query/condition.ts";
 import { CursorCodec, type ListIdentity, listKey } from "../../src/query/cursor.ts";
 import type { Sort } from "../../src/query/read.ts";
 
-const fields = { title: text({ max: 9 }), rank: integer({ optional: true }), isOpen: boolean() };
-const things = resource("thing", { fields, sort: ["title", "rank", "isOpen"], filter: ["title", "rank"] });
+const fields = {
+  title: text({ max: 255 }),
+  subtitle: text({ max: 255 }),
+  name: text({ max: 255 }),
+  rank: integer({ optional: true }),
+  isOpen: boolean(),
+};
+const sort = ["title", "subtitle", "name", "rank", "isOpen"] as const;
+const things = resource("thing", { fields, sort, filter: ["title", "rank"] });
 const thing = buildModel(app({ name: "Cursors", resources: [things] }), []).resource.get("thing")!;
 
 const sortBy = (name: string, isDescending = false): Sort => [
@@ -80,6 +87,37 @@ test("a value of the wrong type is refused even if the signature is valid", () =
   );
 });
 
+test("a cursor of several sorts has the values of all of them", () => {
+  const sort: Sort = [...sortBy("rank", true), ...sortBy("title"), ...sortBy("isOpen")];
+  const token = codec.encode("list", sort, { values: [null, "a", false], id });
+  const payload = JSON.parse(Buffer.from(token, "base64url").toString());
+  assert.deepEqual({ ...payload, _mac: "" }, { rank: null, title: "a", isOpen: false, id, _mac: "" });
+  assert.deepEqual(reader().decode("list", sort, token), { values: [null, "a", false], id });
+  for (const part of [sortBy("rank", true), sortBy("title"), sort.slice(0, 2) as unknown as Sort])
+    invalid(() => reader().decode("list", part, token));
+});
+
+test("a cursor of the longest sort values is accepted", () => {
+  const texts: Sort = [...sortBy("title"), ...sortBy("subtitle"), ...sortBy("name")];
+  // JSON escapes such a character with six bytes.
+  const position = { values: texts.map(() => "\u0001".repeat(255)), id };
+  const token = codec.encode("list", texts, position);
+  assert.deepEqual(reader().decode("list", texts, token), position);
+});
+
+test("a single sort has the keys and cursors of earlier versions", () => {
+  const list = listKey({
+    ...{ tenantId: "tenant_1", collection: "things", conditions: [], words: ["a"] },
+    sort: sortBy("title", true),
+  });
+  assert.equal(list, '["tenant_1","things","title",true,[],["a"]]');
+  const token =
+    "eyJ0aXRsZSI6ImEiLCJpZCI6InRoaW5nXzAxazAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwIiwiX21hYyI6InM0OEdzMjBpTmR2ZXgxRkM5eVFndEgifQ";
+  const position = { values: ["a"], id: "thing_01k00000000000000000000000" };
+  assert.deepEqual(reader().decode(list, sortBy("title", true), token), position);
+  assert.equal(codec.encode(list, sortBy("title", true), position), token);
+});
+
 test("lists that differ in any respect have different keys", () => {
   const condition = (name: string, operator: "in" | "gte", ...values: Value[]) => ({
     attribute: thing.attribute.get(name)!,
@@ -99,6 +137,9 @@ test("lists that differ in any respect have different keys", () => {
     { ...base, collection: "x/things" },
     { ...base, sort: sortBy("title", true) },
     { ...base, sort: sortBy("rank") },
+    { ...base, sort: [sortBy("title")[0], sortBy("rank")[0]] as const },
+    { ...base, sort: [sortBy("title")[0], sortBy("rank", true)[0]] as const },
+    { ...base, sort: [sortBy("rank")[0], sortBy("title")[0]] as const },
     { ...base, words: ["a"] },
     { ...base, words: ["b"] },
     { ...base, words: ["a", "b"] },
