@@ -81,7 +81,9 @@ function isEquality({ operator }: Comparison): boolean {
 /** Whether the values are few enough for one range of the index each, or several if there are several sorts. */
 function areBranches(equalities: readonly Comparison[], sort: Sort): boolean {
   const several = equalities.filter(({ values }) => values.length > 1);
-  return several.length <= 1 && several.every(({ values }) => values.length <= maxSeparateValues);
+  return (
+    several.length <= 1 && several.every(({ values }) => values.length <= maxSeparateValues / sort.length)
+  );
 }
 
 /** Whether the rows that meet the conditions are at most as many as their values. */
