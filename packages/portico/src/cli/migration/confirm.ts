@@ -28,6 +28,10 @@ export async function confirm(
   const terminal = createInterface({ input, output });
   try {
     if ((await terminal.question(question)).trim() === "yes") return;
+  } catch (error) {
+    // Ctrl+C or Ctrl+D ends the question.
+    if (!(error instanceof Error && error.name === "AbortError")) throw error;
+    output.write("\n");
   } finally {
     terminal.close();
   }
