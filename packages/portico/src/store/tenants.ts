@@ -39,9 +39,12 @@ export class Tenants {
     return this.#numbers.get(id);
   }
 
-  /** The number to bind in a statement, whose transaction has just found the tenant if it was not found before. */
-  boundNumberOf(id: string): number | undefined {
-    return this.#numbers.get(id) ?? this.#uncommitted.get(id);
+  /**
+   * The number to bind in a statement, whose transaction has just found the tenant if it was not found before; null for a
+   * tenant that does not exist.
+   */
+  boundNumberOf(id: string): number | null {
+    return this.#numbers.get(id) ?? this.#uncommitted.get(id) ?? null;
   }
 
   /**

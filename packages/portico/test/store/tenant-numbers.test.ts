@@ -31,7 +31,7 @@ onEachDatabase("the number of a tenant", (database) => {
       assert.equal(typeof number, "number");
       assert.equal(store.tenants.numberOf(rolledBack), undefined);
       assert.equal(await store.tenants.findNumber(store.database, rolledBack), null);
-      assert.equal(store.tenants.boundNumberOf(rolledBack), undefined);
+      assert.equal(store.tenants.boundNumberOf(rolledBack), null);
       assert.equal(store.tenants.idOf(number!), tenant.id);
       assert.equal(store.tenants.numberOf(newId("tenant")), undefined);
     } finally {

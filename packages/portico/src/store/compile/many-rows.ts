@@ -32,8 +32,7 @@ export function compileManyRows(
     // A row has one tenant, by its id.
     const ids = new Set(rows.map((row) => row["tenant_no"] as string));
     for (const id of ids) if (tenants.numberOf(id) === undefined) await tenants.findNumber(session, id);
-    const numberOf = (row: ColumnRow): number | null =>
-      tenants.boundNumberOf(row["tenant_no"] as string) ?? null;
+    const numberOf = (row: ColumnRow): number | null => tenants.boundNumberOf(row["tenant_no"] as string);
     await write(
       session,
       rows.map((row) => ({ ...row, tenant_no: numberOf(row) })),

@@ -171,8 +171,8 @@ function parametersOf<Input>(
     if (!tenantParameters.includes(name as TenantParameter))
       return parameter((input: Input) => encode(input[member]));
     members.add(member);
-    // Null for a tenant that does not exist; any other has been found before the statement is bound.
-    return parameter((input: Input) => tenants.boundNumberOf(input[member] as string) ?? null);
+    // A tenant that exists has been found before the statement is bound.
+    return parameter((input: Input) => tenants.boundNumberOf(input[member] as string));
   };
   return new Proxy({}, { get }) as ParametersOf<Input>;
 }
