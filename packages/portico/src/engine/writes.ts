@@ -9,10 +9,10 @@ import type { Session, Transaction, TransactionOptions } from "../store/database
 import { requireScope, withPolicies } from "./authorize.ts";
 import { explainDeleteError, explainWriteError, retryOnCollision } from "./constraint.ts";
 import { containerConditions, requireContainer } from "./containers.ts";
-import { createAlone } from "./create-alone.ts";
 import { throwNotFound } from "./find-row.ts";
 import { policyConditions, resultConditions, writeConditions } from "./policy.ts";
 import { invalidBodyReferences } from "./references.ts";
+import { createWithSingleStatement } from "./single-statement-create.ts";
 import { InvalidInput, validMembers } from "./validation/invalid-input.ts";
 import { patchedValues, replacementValues } from "./validation/row-values.ts";
 import type { Precondition, WriteDependencies } from "./write-context.ts";
@@ -54,11 +54,11 @@ export class Writes {
     );
     const created = this.#scope.transaction
       ? undefined
-      : await createAlone(this.#dependencies, caller, resource, input, parentId);
+      : await createWithSingleStatement(this.#dependencies, caller, resource, input, parentId);
     if (created) return created;
     // Related rows may decide about a new row only after it is written, and then refuse it.
     const isSingleWrite =
-      resource.isCreatedAlone && resultConditions(caller, resource, "create").length === 0;
+      resource.allowsSingleStatementCreate && resultConditions(caller, resource, "create").length === 0;
     const options = { isSingleWrite };
     return this.#write(caller, resource, (writing) => writing.insert(resource, input, parentId), options);
   }

@@ -144,7 +144,7 @@ function draftOf({ name, declaration }: Resource, currentVersion: string): Draft
     isRestricted: false,
     refusable: new Set(),
     hooks: declaration.hooks ?? {},
-    isCreatedAlone: !declaration.hooks?.before?.create && !declaration.hooks?.after?.create,
+    allowsSingleStatementCreate: !declaration.hooks?.before?.create && !declaration.hooks?.after?.create,
     validate: declaration.validate,
     markOnDelete: undefined,
     actions: new Map(),

@@ -154,7 +154,7 @@ export interface ResourceModel extends Shape {
   readonly refusable: ReadonlySet<WriteOperation>;
   readonly hooks: LooseHooks;
   /** Whether nothing but the row and its event is written when a row is created: there are no hooks that could. */
-  readonly isCreatedAlone: boolean;
+  readonly allowsSingleStatementCreate: boolean;
   readonly validate: LooseDeclaration["validate"];
   /** The timestamp that DELETE sets instead of deleting the row. */
   readonly markOnDelete: Attribute | undefined;

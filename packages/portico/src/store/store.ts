@@ -279,7 +279,10 @@ export class Store {
    *
    * @param eventInsertion inserts the event in the same statement; undefined if the resource records no events
    */
-  async insertAlone(insert: RecordedInsert, eventInsertion: EventInsertion | undefined): Promise<string> {
+  async insertWithSingleStatement(
+    insert: RecordedInsert,
+    eventInsertion: EventInsertion | undefined,
+  ): Promise<string> {
     const { resource } = insert;
     const statement = eventInsertion
       ? this.#recordedInserts.get(resource, "", () =>

@@ -25,16 +25,16 @@ import { WriteResult } from "./write-result.ts";
  * @returns undefined if the row has to be created in a transaction. So are rows that cannot be created at all: the
  *   transaction finds the faults in the order that callers rely on
  */
-export async function createAlone(
+export async function createWithSingleStatement(
   dependencies: WriteDependencies,
   caller: Caller,
   resource: ResourceModel,
   input: RowValues,
   parentId: string | undefined,
 ): Promise<WriteResult | undefined> {
-  if (!resource.isCreatedAlone || !dependencies.store.database.isRemote) return undefined;
+  if (!resource.allowsSingleStatementCreate || !dependencies.store.database.isRemote) return undefined;
   try {
-    return await insertAlone(dependencies, caller, resource, input, parentId);
+    return await insertWithSingleStatement(dependencies, caller, resource, input, parentId);
   } catch (error) {
     if ((error instanceof ConstraintError || error instanceof Problem) && !isUnavailable(error))
       return undefined;
@@ -42,7 +42,7 @@ export async function createAlone(
   }
 }
 
-async function insertAlone(
+async function insertWithSingleStatement(
   { store }: WriteDependencies,
   caller: Caller,
   resource: ResourceModel,
@@ -58,7 +58,10 @@ async function insertAlone(
   const policy = resultConditions(caller, resource, "create");
   if (evaluateWritten(policy, values, now) !== true) return undefined;
   const insert = { resource, tenantId, values, credentialId, at: now };
-  const text = await store.insertAlone(insert, resource.recordsEvents ? eventInsertion : undefined);
+  const text = await store.insertWithSingleStatement(
+    insert,
+    resource.recordsEvents ? eventInsertion : undefined,
+  );
   return WriteResult.ofText(values.id, text, {});
 }
 
