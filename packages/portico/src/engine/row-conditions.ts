@@ -17,11 +17,6 @@ export type DecideRelated = (condition: RelatedCondition) => Verdict;
 
 const undecided: DecideRelated = () => undefined;
 
-/** Whether a row certainly meets all conditions. A value that the row does not have meets none, not even `null`. */
-export function satisfiesAll(conditions: readonly Condition[], row: RowValues): boolean {
-  return evaluateAll(conditions, row) === true;
-}
-
 /** Whether a row meets all conditions. */
 export function evaluateAll(
   conditions: readonly Condition[],

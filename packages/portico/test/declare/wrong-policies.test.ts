@@ -19,7 +19,7 @@ import {
 import { type Resource, resource } from "../../src/declare/resource.ts";
 import type { PolicyContext } from "../../src/declare/where.ts";
 import { policyConditions } from "../../src/engine/policy.ts";
-import { satisfiesAll } from "../../src/engine/row-conditions.ts";
+import { evaluateAll } from "../../src/engine/row-conditions.ts";
 import { validatePolicies } from "../../src/engine/validate-policies.ts";
 import { OperatorError } from "../../src/errors.ts";
 import { buildModel } from "../../src/model/build-model.ts";
@@ -324,7 +324,7 @@ test("null from a caller without a user matches nothing, where it is negated eit
   const row = { title: null, rank: null, boardId: null, code: "a" };
   const isMet = (where: (userId: string | null) => object): boolean => {
     const model = modelWith(({ caller: { userId } }) => where(userId));
-    return satisfiesAll(policyConditions(caller, model.resource.get("note")!), row);
+    return evaluateAll(policyConditions(caller, model.resource.get("note")!), row) === true;
   };
   for (const where of [
     (userId) => ({ boardId: userId }),
@@ -358,17 +358,13 @@ test("undefined matches nothing where it is negated either", () => {
     { NOT: { rank: { lt: undefined } } },
     { NOT: { board: undefined } },
   ])
-    assert.equal(
-      satisfiesAll(policyConditions(caller, withPolicy(where)), row),
-      false,
-      JSON.stringify(where),
-    );
+    assert.equal(evaluateAll(policyConditions(caller, withPolicy(where)), row), false, JSON.stringify(where));
   // What is certain whatever the value is holds.
   for (const where of [
     { NOT: { title: { notIn: ["a", undefined] } } },
     { OR: [{ title: undefined }, { rank: 1 }] },
   ])
-    assert.equal(satisfiesAll(policyConditions(caller, withPolicy(where)), row), true, JSON.stringify(where));
+    assert.equal(evaluateAll(policyConditions(caller, withPolicy(where)), row), true, JSON.stringify(where));
 });
 
 test("operators have the conditions that the store knows", () => {

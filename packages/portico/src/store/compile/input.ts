@@ -49,7 +49,7 @@ export function tenantOf({ tenantId }: ReadInput<unknown>): string {
 }
 
 /** The tenant that reads, as a parameter. */
-export function tenantParameter(): Expression {
+function tenantParameter(): Expression {
   return parameter(({ tenantNo }: ReadInput<unknown>) => tenantNo, "tenant");
 }
 

@@ -27,7 +27,7 @@ import { copyTables } from "./sqlite-tables.ts";
 const lockTimeoutMs = 2_000;
 
 /** The path of the backup of a database file of layout 1. */
-export function backupOf(file: string): string {
+function backupOf(file: string): string {
   return `${file}.layout-1`;
 }
 

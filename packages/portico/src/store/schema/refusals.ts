@@ -33,7 +33,7 @@ export function refuseDataLoss(
 }
 
 /** The name of a column without the suffix of references. */
-export function fieldColumn({ references }: ExistingTable, column: string): string {
+function fieldColumn({ references }: ExistingTable, column: string): string {
   return references.has(column) ? column.replace(/_id$/, "") : column;
 }
 
