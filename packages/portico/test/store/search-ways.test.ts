@@ -42,6 +42,8 @@ async function search(
   searched = note,
   conditions: readonly Condition[] = [],
 ): Promise<{ count: number; runs: Run[] }> {
+  // Later reads know the number of the tenant.
+  await store.tenants.findNumber(store.database, tenantId);
   const runs: Run[] = [];
   const { query } = store.database;
   const recording = (statement: Statement<unknown>, input: unknown) => {
