@@ -12,7 +12,7 @@ import { eventsTable } from "../../src/events/event.ts";
 import { inverseLists } from "../../src/graphql/schema/naming.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 import { type Attribute, defaultSort, type Model, type ResourceModel } from "../../src/model/model.ts";
-import { isComparison } from "../../src/query/condition.ts";
+import { isComparison, maxSeparateValues } from "../../src/query/condition.ts";
 import type { Read, ReadOne, Sort } from "../../src/query/read.ts";
 import { select, wholeRow } from "../../src/query/selection.ts";
 import { compileGet } from "../../src/store/compile/get.ts";
@@ -85,6 +85,9 @@ for (const [appName, app] of Object.entries(apps)) {
       }
     });
 
+    test("a filter by up to 20 values reads one range of its index for each, in the default sort", () =>
+      explainSeveralValues(workspace, store, model));
+
     test("every list of children uses the index of its reference", () =>
       explainLists(workspace, store, model));
   });
@@ -138,6 +141,72 @@ async function explainLists({ databaseUrl }: Workspace, store: Store, model: Mod
       const [row] = await sql.unsafe(`explain (generic_plan, format json) ${statement.sql}`).simple();
       const types = nodesOf(row!["QUERY PLAN"][0].Plan).map((node) => node["Node Type"]);
       assert.ok(!types.some((type) => type === "Seq Scan" || type.endsWith("Sort")), types.join());
+    }
+  } finally {
+    await sql.end();
+  }
+}
+
+/** First pages in the default sort, filtered by one attribute with the most values that have ranges of their own. */
+function severalValues(model: Model): { read: Read; filter: Attribute }[] {
+  const names = new Set<string>();
+  return everyRead(model).flatMap(({ name, read, filters, way }) => {
+    const [filter, ...others] = filters;
+    const { sort, page, resource } = read;
+    const isDefault =
+      sort[0].attribute.name === defaultSort && filter !== sort[0].attribute && !filter?.unique;
+    if (
+      !filter ||
+      others.length > 0 ||
+      sort.length > 1 ||
+      !isDefault ||
+      page.style !== "cursor" ||
+      way !== "along a range"
+    )
+      return [];
+    if (names.has(name)) return [];
+    names.add(name);
+    const values = Array.from({ length: maxSeparateValues }, (_, index) =>
+      filter.field.kind === "integer" || filter.field.kind === "number" ? index : `value ${index}`,
+    );
+    const isText = ["text", "id", "belongsTo", "integer", "number"].includes(filter.field.kind);
+    if (!isText || filter === resource.parent) return [];
+    const conditions = read.conditions.map((each) =>
+      isComparison(each) && each.attribute === filter ? { ...each, values } : each,
+    );
+    return [{ read: { ...read, conditions }, filter }];
+  });
+}
+
+async function explainSeveralValues({ databaseUrl }: Workspace, store: Store, model: Model): Promise<void> {
+  const reads = severalValues(model);
+  assert.ok(reads.length > 0);
+  if (store.dialect.name === "sqlite") {
+    for (const { read, filter } of reads) {
+      const { sql: text, bind } = compileList(store.dialect, read);
+      const explained = { sql: `explain query plan ${text}`, bind };
+      const plan = (await store.database.query(explained, { tenantId, tenantNo, read })).map((row) =>
+        String(row[3]),
+      );
+      const walks = plan.filter((line) => line.startsWith("SEARCH r USING "));
+      const isOfFilter = (line: string): boolean =>
+        line.includes("(tenant_no=?") && line.includes(`${filter.column}=?`);
+      assert.ok(walks.length >= maxSeparateValues && walks.every(isOfFilter), plan.join("\n"));
+      assert.ok(!plan.some((line) => /^SCAN .* USING/.test(line)), plan.join("\n"));
+    }
+    return;
+  }
+  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
+  try {
+    for (const { read } of reads) {
+      const { sql: text } = compileList(store.dialect, read);
+      const [row] = await sql.unsafe(`explain (generic_plan, format json) ${text}`).simple();
+      const nodes = nodesOf(row!["QUERY PLAN"][0].Plan);
+      const walks = nodes.filter((node) => node["Index Name"] !== undefined);
+      assert.ok(!nodes.some((node) => node["Node Type"] === "Seq Scan"));
+      assert.equal(walks.length, maxSeparateValues);
+      // If half of the rows match a filter, the planner can use the index of the sort alone.
+      for (const walk of walks) assert.match(walk["Index Cond"] ?? "", /tenant_no = /);
     }
   } finally {
     await sql.end();
