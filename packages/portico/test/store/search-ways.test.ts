@@ -48,7 +48,8 @@ async function search(
   const { query } = store.database;
   const recording = (statement: Statement<unknown>, input: unknown) => {
     // Not the statement that finds the number of the tenant.
-    const bound = statement.bind(input).filter((value) => typeof value === "string" && value !== tenantId);
+    const texts = statement.bind(input).filter((value) => typeof value === "string");
+    const bound = texts.filter((text) => text !== tenantId);
     if (statement.meanings?.includes("tenant of the sample") !== true && bound.length > 0)
       runs.push({
         isSlow: statement.mayScan === true,
