@@ -11,12 +11,12 @@ import type { Expression } from "./input.ts";
 const maxCharacterBytes = 4;
 /** Texts that are declared shorter do not count. */
 const minLongBytes = 1_000;
-/** SQLite reads past the other columns in about this part of the time in which it searches as many bytes for words. */
-const otherPart = 8;
+/** SQLite reads past this many bytes of another column in the time in which it searches one byte for words. */
+const othersFactor = 8;
 
 /**
- * The condition that the row `r` has longer texts than this many bytes. The database stores the lengths apart from the
- * texts, so it is evaluated without reading them.
+ * The condition that the row `r` has more search words than this many bytes, or other texts that take as long to read.
+ * The database stores the lengths apart from the texts, so it is evaluated without reading them.
  *
  * @returns undefined without such a number, or if no row of the resource can be longer
  */
@@ -26,15 +26,17 @@ export function isLongRow(
   maxBytes: number | undefined,
 ): Expression | undefined {
   if (maxBytes === undefined) return undefined;
-  const words = sql`octet_length(${sql.ref(`r.${searchColumn}`)})`;
   const isAlwaysShort = resource.search.reduce((bytes, each) => bytes + maxBytesOf(each), 0) <= maxBytes;
   // PostgreSQL stores long texts apart from the row. SQLite reads its columns in their order; the words are the last.
   const others = name === "sqlite" ? storedAttributes(resource).filter(isLong) : [];
   if (isAlwaysShort && others.length === 0) return undefined;
-  const lengths = others.map(({ column }) => sql`coalesce(octet_length(${sql.ref(`r.${column}`)}), 0)`);
-  const bytes =
-    lengths.length === 0 ? words : sql`${words} + (${sql.join(lengths, sql` + `)}) / ${sql.lit(otherPart)}`;
-  return sql`${bytes} > ${sql.lit(maxBytes)}`;
+  const longer = (column: string, bytes: number): Expression =>
+    sql`octet_length(${sql.ref(`r.${column}`)}) > ${sql.lit(bytes)}`;
+  const conditions = [
+    longer(searchColumn, maxBytes),
+    ...others.map(({ column }) => longer(column, maxBytes * othersFactor)),
+  ];
+  return sql`(${sql.join(conditions, sql` or `)})`;
 }
 
 /** Whether a value of the attribute may be long. */

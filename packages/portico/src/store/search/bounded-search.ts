@@ -79,7 +79,8 @@ export class BoundedSearch {
 /** Runs a quick way again as a slow read if it finds a row that is too long for it. */
 function boundedRun(estimate: SearchEstimate, run: RunSearch): RunSearch {
   return async (access, terms) => {
-    if (access.isQuick && !estimate.hasLongRows) {
+    if (!access.isQuick || access.checkedWords === 0) return await run(access, terms);
+    if (!estimate.hasLongRows) {
       const found = await run({ ...access, maxRowBytes: estimate.maxRowBytes }, terms);
       if (completenessOf(found) !== completeness.hasLongRow) return found;
       estimate.hasLongRows = true;
