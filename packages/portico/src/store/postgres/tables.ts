@@ -188,9 +188,14 @@ export const postgresTables: TableDialect = {
     ];
   },
 
-  dropSearch(_table, existing) {
-    return [...existing.searches].map((name) => postgresTables.dropIndex(name));
+  addSearch: (table) => ({ first: [], last: postgresTables.createSearch(table) }),
+
+  unneededSearch(table, existing) {
+    const names = [...existing.searches].filter((name) => name !== table.search?.index);
+    return names.map((name) => ({ query: postgresTables.dropIndex(name), index: name }));
   },
+
+  dropSearch: () => [],
 };
 
 function addColumn(table: Table, column: Column): RawBuilder<unknown>[] {

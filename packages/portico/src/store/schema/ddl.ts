@@ -4,7 +4,7 @@ import { isJson } from "../../declare/field.ts";
 import { OperatorError } from "../../errors.ts";
 import type { Attribute, IndexModel, Model, ResourceModel } from "../../model/model.ts";
 import type { RowValues } from "../../query/write.ts";
-import { namedIndexes, searchIndexName } from "./index-names.ts";
+import { identifier, namedIndexes, searchIndexName } from "./index-names.ts";
 
 /**
  * `sequence` is a number that the database assigns to each row. `transaction` is the number of the transaction that
@@ -101,6 +101,11 @@ function searchTables(table: string): string[] {
   return ["", "_config", "_content", "_data", "_docsize", "_idx"].map((part) => searchTable(table) + part);
 }
 
+/** The table that records what the search words of a table were computed for. It exists until the contraction. */
+export function searchStateTable(table: string): string {
+  return identifier(`${table}_search_state`);
+}
+
 /** All tables: those of the model, and the server's own. A referenced table comes before those that refer to it. */
 export function tablesOf(
   model: Model,
@@ -142,7 +147,9 @@ function requireUniqueNames({ resources }: Model, ownTables: readonly Table[]): 
       throw new OperatorError(
         `resource ${name}: names of tables that begin with ${table.split("_")[0]}_ are reserved for the database; set plural, or rename it`,
       );
-    for (const each of search.length > 0 ? [table, ...searchTables(table)] : [table]) {
+    for (const each of search.length > 0
+      ? [table, ...searchTables(table), searchStateTable(table)]
+      : [table]) {
       const owner = owners.get(each);
       if (owner)
         throw new OperatorError(

@@ -10,7 +10,7 @@ import { postgresTables } from "../postgres/tables.ts";
 import { sqliteTables } from "../sqlite/tables.ts";
 import { compile } from "../statement.ts";
 import type { Store } from "../store.ts";
-import { type Table, tableOn } from "./ddl.ts";
+import { searchStateTable, type Table, tableOn } from "./ddl.ts";
 import { type DropRequest, dropsOf } from "./drop.ts";
 import { type MigrationPlan, planOf, requireUnchanged } from "./migration-plan.ts";
 import type { Planning } from "./planning.ts";
@@ -142,7 +142,10 @@ async function plan(
     kept: new Set(kept),
   };
   const steps: Step[] = [];
-  for (const table of tables) steps.push(...(await tableSteps(planning, table, existing.get(table.name))));
+  for (const table of tables) {
+    const hasRecord = existing.has(searchStateTable(table.name));
+    steps.push(...(await tableSteps(planning, table, existing.get(table.name), hasRecord)));
+  }
   for (const table of tables) {
     const { added, checked } = dialect.addReferences(table, existing.get(table.name));
     steps.push(...added.map((query) => sqlStep(store.dialect, "reference", query)));

@@ -53,20 +53,6 @@ export function sqlStep(
   return { ...standard, ...options, kind, text, run: (session) => runSql(session, text, undoText) };
 }
 
-/** Several statements that take effect together. */
-export function joinedStep(
-  dialect: Dialect,
-  kind: StepKind,
-  queries: readonly RawBuilder<unknown>[],
-  options: Partial<Step>,
-): Step {
-  const texts = queries.map((query) => compile(dialect.builder, query).sql);
-  const run = async (session: Session): Promise<void> => {
-    for (const text of texts) await runSql(session, text, undefined);
-  };
-  return { ...standard, ...options, kind, text: texts.join(";\n"), run };
-}
-
 /** @param text an SQL comment that says what the step does */
 export function rowStep(kind: StepKind, text: string, run: Step["run"], options: Partial<Step> = {}): Step {
   return { ...standard, ...options, kind, text: `-- ${text}`, run };

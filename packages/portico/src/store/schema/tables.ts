@@ -96,7 +96,20 @@ export interface TableDialect {
   indexSizes(session: Session, names: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Creates the search index from the search words in the table. */
   createSearch(table: Table): RawBuilder<unknown>[];
-  /** Drops search indexes that the table should not have. */
+  /**
+   * Creates the search index of a table that is in use: what the transaction of the migration creates, and what is created
+   * after all rows have their search words. Whichever search index exists serves on.
+   */
+  addSearch(
+    table: Table,
+    existing: ExistingTable,
+  ): { readonly first: readonly RawBuilder<unknown>[]; readonly last: readonly RawBuilder<unknown>[] };
+  /** Drops search indexes that the table should not have, with the name of each index that has one. */
+  unneededSearch(
+    table: Table,
+    existing: ExistingTable,
+  ): readonly { readonly query: RawBuilder<unknown>; readonly index: string | undefined }[];
+  /** Drops the search index, before the table is rebuilt. */
   dropSearch(table: Table, existing: ExistingTable): RawBuilder<unknown>[];
   /** Follows a nullable column in an index, in ascending order. */
   readonly nullsFirst: RawBuilder<unknown>;

@@ -24,6 +24,9 @@ const typeNames = new Map<string, string>([
   ["integer", "integer"],
 ]);
 
+/** The names of the triggers of search indexes (`schema/index-names.ts`). */
+const searchTriggerName = new RegExp(`^${indexPrefix}.*_search_[0-9a-f]{8}(_delete|_update)?$`);
+
 export const sqliteTables: TableDialect = {
   // When a table is recreated, dropping the old one must not delete the rows that refer to it.
   before: ["pragma foreign_keys = off"],
@@ -146,16 +149,25 @@ export const sqliteTables: TableDialect = {
    */
   createSearch(table) {
     const index = sql.table(searchTable(table.name));
-    const source = sql.table(table.name);
-    const words = sql.ref(searchColumn);
-    const trigger = (event: string): RawBuilder<unknown> => sql.ref(`${table.search!.index}_${event}`);
     return [
-      sql`create virtual table ${index} using fts5(words, content='', contentless_delete=1, detail=none, tokenize="ascii")`,
-      sql`insert into ${index} (rowid, words) select row_no, ${taggedText()} from ${source}`,
-      sql`create trigger ${trigger("delete")} after delete on ${source} begin delete from ${index} where rowid = old.row_no; end`,
-      sql`create trigger ${trigger("update")} after update of ${words} on ${source} begin update ${index} set words = ${taggedText("new.")} where rowid = new.row_no; end`,
-      sql`create trigger ${sql.ref(table.search!.index)} after insert on ${source} begin insert into ${index} (rowid, words) values (new.row_no, ${taggedText("new.")}); end`,
+      createSearchTable(table),
+      sql`insert into ${index} (rowid, words) select row_no, ${taggedText()} from ${sql.table(table.name)}`,
+      ...searchTriggers(table),
     ];
+  },
+
+  // The search table does not depend on the searched fields, so an existing one stays. Into another one, the triggers put
+  // the rows whose words are recomputed.
+  addSearch(table, existing) {
+    const triggers = [...existing.searches].filter((name) => searchTriggerName.test(name));
+    const old = triggers.map((name) => sql`drop trigger ${sql.ref(name)}`);
+    const created = triggers.length === 0 ? [createSearchTable(table)] : [];
+    return { first: [...old, ...created, ...searchTriggers(table)], last: [] };
+  },
+
+  unneededSearch(table, existing) {
+    if (table.search) return [];
+    return sqliteTables.dropSearch(table, existing).map((query) => ({ query, index: undefined }));
   },
 
   dropSearch(table, existing) {
@@ -167,6 +179,23 @@ export const sqliteTables: TableDialect = {
     ];
   },
 };
+
+function createSearchTable(table: Table): RawBuilder<unknown> {
+  return sql`create virtual table ${sql.table(searchTable(table.name))} using fts5(words, content='', contentless_delete=1, detail=none, tokenize="ascii")`;
+}
+
+function searchTriggers(table: Table): RawBuilder<unknown>[] {
+  const index = sql.table(searchTable(table.name));
+  const source = sql.table(table.name);
+  const trigger = (event: string): RawBuilder<unknown> => sql.ref(`${table.search!.index}_${event}`);
+  // A row that existed before the search table is not in it.
+  const put = sql`insert or replace into ${index} (rowid, words) values (new.row_no, ${taggedText("new.")})`;
+  return [
+    sql`create trigger ${trigger("delete")} after delete on ${source} begin delete from ${index} where rowid = old.row_no; end`,
+    sql`create trigger ${trigger("update")} after update of ${sql.ref(searchColumn)} on ${source} begin ${put}; end`,
+    sql`create trigger ${sql.ref(table.search!.index)} after insert on ${source} begin insert into ${index} (rowid, words) values (new.row_no, ${taggedText("new.")}); end`,
+  ];
+}
 
 function createIndexes(table: Table): RawBuilder<unknown>[] {
   return table.indexes.map((index) => createIndex(sqliteTables, table, index));
