@@ -99,7 +99,7 @@ async function insertRows(
       (_, index): RowValues => ({ ...valuesOf(ids.length + index), id: newId(resource.idPrefix) }),
     );
     await store.transaction((session) =>
-      Promise.all(rows.map((values) => store.insert(session, { resource, tenantId, values }))),
+      Promise.all(rows.map((values) => store.writes.insert(session, { resource, tenantId, values }))),
     );
     for (const { id } of rows) ids.push(String(id));
     if (ids.length % reportEvery === 0 || ids.length === total) {

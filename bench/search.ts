@@ -95,7 +95,7 @@ async function fill(store: Store, name: string, count: number): Promise<string> 
           const own = { title: `${drawn(number)} ${row.title}`, body: `${row.body} ${wordsOf(number)}` };
           const times = { authorId: user.id, createdAt, updatedAt: createdAt };
           const values = { ...row, ...own, ...times, id: newId("post") };
-          return store.insert(session, { resource: post, tenantId: tenant.id, values });
+          return store.writes.insert(session, { resource: post, tenantId: tenant.id, values });
         }),
       ),
     );

@@ -100,8 +100,9 @@ export class RowDeletion {
     const row = { resource, tenantId: caller.tenantId, id };
     const values = markOnDelete && { [markOnDelete.name]: now, updatedAt: now };
     const text =
-      (values ? await store.update(session, { ...row, values }) : await store.delete(session, row)) ??
-      throwNotFound(resource);
+      (values
+        ? await store.writes.update(session, { ...row, values })
+        : await store.writes.delete(session, row)) ?? throwNotFound(resource);
     await this.#context.record(resource, "deleted", id, text);
     await hooks.after?.delete?.(markOnDelete ? JSON.parse(text) : current, this.#hookContext());
   }
@@ -161,10 +162,10 @@ export class RowDeletion {
     parents: readonly RowValues[],
   ): Promise<void> {
     const { store, session, caller } = this.#context;
-    const size = store.maxDeletedTogether(resource);
+    const size = store.writes.maxDeletedTogether(resource);
     for (let start = 0; start < ids.length; start += size) {
       const part = { resource, tenantId: caller.tenantId, ids: ids.slice(start, start + size) };
-      await this.#context.recordDeleted(resource, await store.deleteMany(session, part), parents);
+      await this.#context.recordDeleted(resource, await store.writes.deleteMany(session, part), parents);
     }
   }
 
@@ -191,7 +192,7 @@ export class RowDeletion {
         await this.#deleteListed(dependent, each, []);
         if (!dependent.markOnDelete || resource.markOnDelete) continue;
         const values = { [attribute.name]: null };
-        await store.update(session, { resource: dependent, tenantId, id: each, values });
+        await store.writes.update(session, { resource: dependent, tenantId, id: each, values });
       }
     }
   }

@@ -58,7 +58,7 @@ async function insertWithSingleStatement(
   const policy = resultConditions(caller, resource, "create");
   if (evaluateWritten(policy, values, now) !== true) return undefined;
   const insert = { resource, tenantId, values, credentialId, at: now };
-  const text = await store.insertWithSingleStatement(
+  const text = await store.writes.insertWithSingleStatement(
     insert,
     resource.recordsEvents ? eventInsertion : undefined,
   );

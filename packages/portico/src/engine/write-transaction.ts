@@ -76,7 +76,7 @@ export class WriteTransaction {
     const { id } = row;
     const undecided = this.#policy.requireResult(resource, "create", row);
     this.attempted = { values: row, callerValues: input };
-    const text = await store.insert(session, { resource, tenantId: caller.tenantId, values: row });
+    const text = await store.writes.insert(session, { resource, tenantId: caller.tenantId, values: row });
     await this.#context.record(resource, "created", id, text);
     const result = WriteResult.ofText(id, text, returnedOnce);
     await hooks.after?.create?.(result.row, this.#hookContext(returnedOnce));
@@ -108,7 +108,7 @@ export class WriteTransaction {
     this.attempted = { values: row, callerValues: references };
     const changed = withSearchFields(resource, values, row);
     const update = { resource, tenantId: caller.tenantId, id, values: changed };
-    const text = (await store.update(session, update)) ?? throwNotFound(resource);
+    const text = (await store.writes.update(session, update)) ?? throwNotFound(resource);
     await this.#context.record(resource, "updated", id, text);
     const result = WriteResult.ofText(id, text, returnedOnce);
     const hookContext = { ...this.#hookContext(returnedOnce), previous: current };

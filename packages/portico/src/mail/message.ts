@@ -87,5 +87,5 @@ export async function insertEmail(
     createdAt: now,
     updatedAt: now,
   };
-  await store.insert(session, { resource: model.resource.get(emails.name)!, tenantId, values });
+  await store.writes.insert(session, { resource: model.resource.get(emails.name)!, tenantId, values });
 }

@@ -1,13 +1,11 @@
 // The store runs plans and returns JSON text. It compiles each shape of a plan once and caches the statement.
 
 import { Problem } from "../errors.ts";
-import { BoundedMap } from "../lib/bounded-map.ts";
-import type { Attribute, ResourceModel } from "../model/model.ts";
+import type { ResourceModel } from "../model/model.ts";
 import { AnswerTooLarge, maxAnswerBytes } from "../query/answer-size.ts";
 import { type CollectionCondition, conditionShape } from "../query/condition.ts";
 import type { StoredPage } from "../query/page.ts";
 import type { Read, ReadOne } from "../query/read.ts";
-import type { Delete, Insert, RecordedInsert, RowValues, Update } from "../query/write.ts";
 import {
   type BoundedRead,
   boundedGet,
@@ -17,21 +15,10 @@ import {
   readBounded,
 } from "./bounded-read.ts";
 import { CommitSignal } from "./commit-signal.ts";
-import { rowsWithin } from "./compile/declared-size.ts";
 import { compileFilterIds, compileFilterReferred, compileGet, type RowsById } from "./compile/get.ts";
 import type { ReadInput } from "./compile/input.ts";
 import { type ListColumns, listShape } from "./compile/list.ts";
 import type { SearchAccess } from "./compile/search.ts";
-import {
-  compileDelete,
-  compileDeleteMany,
-  compileInsert,
-  compileRecordedInsert,
-  compileUpdate,
-  type DeleteMany,
-  type EventInsertion,
-  type Stored,
-} from "./compile/write.ts";
 import type {
   ColumnValues,
   Database,
@@ -42,58 +29,31 @@ import type {
 } from "./database.ts";
 import type { Dialect, Lock } from "./dialect.ts";
 import { isWholePage, pageOf } from "./page.ts";
+import { RowWrites } from "./row-writes.ts";
 import { BoundedSearch } from "./search/bounded-search.ts";
+import { Shapes } from "./shapes.ts";
 import { compile } from "./statement.ts";
 import { Tenants } from "./tenants.ts";
-
-/** Compiled statements cached for each resource and operation; a typical one is a few kilobytes of text and closures. */
-const maxShapeWeight = 500;
-/** Characters of the shape of a typical statement; a longer shape counts as several. */
-const typicalShapeLength = 100;
-
-/** Bytes of the texts of rows that are deleted together. */
-const maxDeletedBytes = 8 * 1024 * 1024;
-
-/** Compiled statements by resource and by the shape of the plan. */
-class Shapes<Compiled> {
-  readonly #byResource = new WeakMap<ResourceModel, BoundedMap<string, Compiled>>();
-
-  get(resource: ResourceModel, shape: string, compile: () => Compiled): Compiled {
-    let ofResource = this.#byResource.get(resource);
-    if (!ofResource) {
-      ofResource = new BoundedMap(maxShapeWeight, (text) => Math.ceil(text.length / typicalShapeLength) || 1);
-      this.#byResource.set(resource, ofResource);
-    }
-    const known = ofResource.get(shape);
-    if (known) return known;
-    const statement = compile();
-    ofResource.set(shape, statement);
-    return statement;
-  }
-}
 
 export class Store {
   readonly dialect: Dialect;
   readonly database: Database;
   readonly tenants: Tenants;
   readonly commits = new CommitSignal();
+  readonly writes: RowWrites;
   readonly #runRead: RunRead;
   readonly #search: BoundedSearch;
   readonly #lists = new Shapes<BoundedRead<Read>>();
   readonly #gets = new Shapes<BoundedRead<ReadOne>>();
   readonly #lockingGets = new Shapes<Statement<ReadInput<ReadOne>>>();
   readonly #filters = new Shapes<Statement<ReadInput<RowsById>>>();
-  readonly #updates = new Shapes<Statement<Stored<Update>>>();
-  readonly #inserts = new Shapes<Statement<Stored<Insert>>>();
-  readonly #recordedInserts = new Shapes<Statement<Stored<RecordedInsert>>>();
-  readonly #deletes = new Shapes<Statement<Stored<Delete>>>();
-  readonly #deletesOfMany = new Shapes<Statement<Stored<DeleteMany>>>();
 
   /** @param runRead runs the statements of a read; `portico explain` records them instead */
   constructor(dialect: Dialect, database: Database, runRead: RunRead = readBounded) {
     this.dialect = dialect;
     this.database = database;
     this.tenants = new Tenants(dialect, database);
+    this.writes = new RowWrites(dialect, database, this.tenants, this.commits);
     this.#runRead = runRead;
     this.#search = new BoundedSearch(dialect, database);
   }
@@ -159,15 +119,6 @@ export class Store {
     const tenantNo = this.tenants.numberOf(tenantId);
     if (tenantNo !== undefined) return { tenantId, tenantNo, read };
     return this.tenants.findNumber(session, tenantId).then((found) => ({ tenantId, tenantNo: found, read }));
-  }
-
-  #stored<Write extends { readonly tenantId: string }>(
-    session: Session,
-    write: Write,
-  ): Stored<Write> | Promise<Stored<Write>> {
-    const tenantNo = this.tenants.numberOf(write.tenantId);
-    if (tenantNo !== undefined) return { ...write, tenantNo };
-    return this.tenants.findNumber(session, write.tenantId).then((found) => ({ ...write, tenantNo: found }));
   }
 
   #getOf(read: ReadOne): BoundedRead<ReadOne> {
@@ -265,93 +216,10 @@ export class Store {
     this.commits.committed();
     return result;
   }
-
-  /** Inserts a row and returns its JSON text. */
-  async insert(session: Session, insert: Insert): Promise<string> {
-    const { resource } = insert;
-    const statement = this.#inserts.get(resource, "", () => compileInsert(this.dialect, resource));
-    const [row] = await session.query(statement, await this.#stored(session, insert));
-    return row![0] as string;
-  }
-
-  /**
-   * Inserts a row outside a transaction and returns its JSON text. PostgreSQL only.
-   *
-   * @param eventInsertion inserts the event in the same statement; undefined if the resource records no events
-   */
-  async insertWithSingleStatement(
-    insert: RecordedInsert,
-    eventInsertion: EventInsertion | undefined,
-  ): Promise<string> {
-    const { resource } = insert;
-    const statement = eventInsertion
-      ? this.#recordedInserts.get(resource, "", () =>
-          compileRecordedInsert(this.dialect, resource, eventInsertion),
-        )
-      : this.#inserts.get(resource, "", () => compileInsert(this.dialect, resource));
-    if (eventInsertion) this.commits.recorded();
-    const [row] = await this.database.execute(statement, await this.#stored(this.database, insert), {
-      tenantId: insert.tenantId,
-    });
-    this.commits.committed();
-    return row![0] as string;
-  }
-
-  /** Updates a row and returns its JSON text, or undefined if it does not exist. */
-  async update(session: Session, update: Update): Promise<string | undefined> {
-    const changed = changedAttributes(update.resource, update.values);
-    const shape = changed.map(({ name }) => name).join();
-    const statement = this.#updates.get(update.resource, shape, () =>
-      compileUpdate(this.dialect, update.resource, changed),
-    );
-    const [row] = await session.query(statement, await this.#stored(session, update));
-    return row?.[0] as string | undefined;
-  }
-
-  /** Deletes a row and returns its last JSON text, or undefined if it did not exist. */
-  async delete(session: Session, deletion: Delete): Promise<string | undefined> {
-    const { resource } = deletion;
-    const statement = this.#deletes.get(resource, "", () => compileDelete(this.dialect, resource));
-    const [row] = await session.query(statement, await this.#stored(session, deletion));
-    return row?.[0] as string | undefined;
-  }
-
-  /** How many rows of a resource `deleteMany` can delete without holding long texts in memory. */
-  maxDeletedTogether(resource: ResourceModel): number {
-    return rowsWithin(maxDeletedBytes, resource);
-  }
-
-  /**
-   * Deletes several rows and returns their last JSON texts by id, in the order of the ids. SQLite deletes one after
-   * another: it checks references after each row, and has no round trips to save.
-   */
-  async deleteMany(session: Session, deletion: DeleteMany): Promise<ReadonlyMap<string, string>> {
-    const { resource, tenantId, ids } = deletion;
-    const texts = new Map<string, string>();
-    if (!this.database.isRemote) {
-      for (const id of ids) {
-        const text = await this.delete(session, { resource, tenantId, id });
-        if (text !== undefined) texts.set(id, text);
-      }
-      return texts;
-    }
-    const statement = this.#deletesOfMany.get(resource, "", () => compileDeleteMany(this.dialect, resource));
-    const rows = await session.query(statement, await this.#stored(session, deletion));
-    const deleted = new Map(rows.map(([id, text]) => [id as string, text as string]));
-    for (const id of ids) {
-      const text = deleted.get(id);
-      if (text !== undefined) texts.set(id, text);
-    }
-    return texts;
-  }
 }
 
 function slowReadInTransaction(): Problem {
   const message =
     "The selection may read too many rows for an operation with several writes. Select fewer nested rows and no lists with conditions, or read them afterwards.";
   return new Problem("validation_error", message, [{ field: "", issue: "max" }]);
-}
-
-function changedAttributes(resource: ResourceModel, values: RowValues): Attribute[] {
-  return resource.attributes.filter(({ name }) => Object.hasOwn(values, name));
 }

@@ -42,7 +42,7 @@ onEachDatabase("the sizes of indexes", (database) => {
       const createdAt = "2026-01-01T00:00:00.000Z";
       await store.transaction(async (session) => {
         for (let row = 0; row < rows; row += 1)
-          await store.insert(session, {
+          await store.writes.insert(session, {
             ...{ resource, tenantId },
             values: {
               ...{ id: newId("note"), title: `A title of some length ${row}`, mood: null, shopId: null },

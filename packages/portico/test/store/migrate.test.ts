@@ -92,7 +92,7 @@ onEachDatabase("migrations", (database) => {
         tenantId,
         values: { id, createdAt: now, updatedAt: now, ...values },
       };
-      await this.store.transaction((session) => this.store.insert(session, insert));
+      await this.store.transaction((session) => this.store.writes.insert(session, insert));
     }
 
     async row(declaration: object, id = this.id): Promise<Record<string, unknown>> {

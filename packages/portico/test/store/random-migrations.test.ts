@@ -110,7 +110,7 @@ async function check(
         if (name !== undefined) after[name] = change.newValue!(change.before ? old : null);
       }
       const insert = { resource: oldModel.resource.get("note")!, tenantId, values: stored };
-      await store.transaction((session) => store.insert(session, insert as never));
+      await store.transaction((session) => store.writes.insert(session, insert as never));
       expected.set(id, after);
     }
     const tables = tablesOf(newModel, [tenantsTable]);

@@ -92,7 +92,7 @@ async function insert(store: Store, model: Model, title: string, body: string): 
   const now = new Date().toISOString();
   const values = { id: newId("note"), title, body, createdAt: now, updatedAt: now };
   await store.transaction((session) =>
-    store.insert(session, { resource: model.resource.get("note")!, tenantId, values }),
+    store.writes.insert(session, { resource: model.resource.get("note")!, tenantId, values }),
   );
 }
 

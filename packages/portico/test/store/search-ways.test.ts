@@ -86,7 +86,7 @@ onEachDatabase("the way of a search", (database) => {
           const createdAt = new Date(Date.UTC(2026, 0, 1) + row * 1000).toISOString();
           const title = `${row % 2 === 0 ? "even" : "odd"} all ${row % 250 === 0 ? "rare" : ""}`;
           const values = { id: newId("note"), title, createdAt, updatedAt: createdAt };
-          await store.insert(session, { resource: note, tenantId, values });
+          await store.writes.insert(session, { resource: note, tenantId, values });
         }
       });
       const isRemote = database === "postgres";
@@ -138,7 +138,7 @@ onEachDatabase("the way of a search", (database) => {
             row < 60 ? Array.from({ length: 1_200 }, (_, word) => `w${row}x${word}`).join(" ") : "";
           const title = `all ${row >= 60 && row < 72 ? "some" : ""}`;
           const values = { id: newId("essay"), title, body, createdAt, updatedAt: createdAt };
-          await store.insert(session, { resource: essay, tenantId, values });
+          await store.writes.insert(session, { resource: essay, tenantId, values });
         }
       });
       const walk = (word: string, isSlow: boolean): Run => ({ isSlow, indexed: [], checked: [word] });

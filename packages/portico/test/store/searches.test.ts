@@ -282,7 +282,7 @@ onEachDatabase("searches", (database) => {
         for (let row = 0; row < rowsOfTenant; row += 1)
           for (const [tenant, tenantId] of tenants.entries()) {
             const values = { ...rows[tenant]![row]! };
-            await store.insert(session, { resource: note, tenantId, values });
+            await store.writes.insert(session, { resource: note, tenantId, values });
           }
       });
       let complete = 0;

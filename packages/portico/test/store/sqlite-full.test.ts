@@ -34,7 +34,7 @@ test("a full disk refuses writes, is logged once, and accepts writes again when 
       const now = new Date().toISOString();
       const values = { id: newId("note"), body, createdAt: now, updatedAt: now };
       const row = { resource: model.resource.get("note")!, tenantId, values };
-      await store.transaction((session) => store.insert(session, row));
+      await store.transaction((session) => store.writes.insert(session, row));
       return values.id;
     };
     const stored = async (): Promise<unknown[]> => {

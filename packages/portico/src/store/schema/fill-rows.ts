@@ -96,7 +96,7 @@ async function fillRow(
     [name]: value,
   };
   try {
-    await store.update(session, { resource, ...key, values });
+    await store.writes.update(session, { resource, ...key, values });
   } catch (error) {
     if (!(error instanceof ConstraintError)) throw error;
     const fault = error.kind === "unique" ? "another row has" : "it refers to no row:";

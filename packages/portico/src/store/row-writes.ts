@@ -1,0 +1,134 @@
+// Writes rows. Each write compiles its statement once for each shape and returns the row as JSON text.
+
+import type { Attribute, ResourceModel } from "../model/model.ts";
+import type { Delete, Insert, RecordedInsert, RowValues, Update } from "../query/write.ts";
+import type { CommitSignal } from "./commit-signal.ts";
+import { rowsWithin } from "./compile/declared-size.ts";
+import {
+  compileDelete,
+  compileDeleteMany,
+  compileInsert,
+  compileRecordedInsert,
+  compileUpdate,
+  type DeleteMany,
+  type EventInsertion,
+  type Stored,
+} from "./compile/write.ts";
+import type { Database, Session, Statement } from "./database.ts";
+import type { Dialect } from "./dialect.ts";
+import { Shapes } from "./shapes.ts";
+import type { Tenants } from "./tenants.ts";
+
+/** Bytes of the texts of rows that are deleted together. */
+const maxDeletedBytes = 8 * 1024 * 1024;
+
+export class RowWrites {
+  readonly #dialect: Dialect;
+  readonly #database: Database;
+  readonly #tenants: Tenants;
+  readonly #commits: CommitSignal;
+  readonly #updates = new Shapes<Statement<Stored<Update>>>();
+  readonly #inserts = new Shapes<Statement<Stored<Insert>>>();
+  readonly #recordedInserts = new Shapes<Statement<Stored<RecordedInsert>>>();
+  readonly #deletes = new Shapes<Statement<Stored<Delete>>>();
+  readonly #deletesOfMany = new Shapes<Statement<Stored<DeleteMany>>>();
+
+  constructor(dialect: Dialect, database: Database, tenants: Tenants, commits: CommitSignal) {
+    this.#dialect = dialect;
+    this.#database = database;
+    this.#tenants = tenants;
+    this.#commits = commits;
+  }
+
+  /** Inserts a row and returns its JSON text. */
+  async insert(session: Session, insert: Insert): Promise<string> {
+    const { resource } = insert;
+    const statement = this.#inserts.get(resource, "", () => compileInsert(this.#dialect, resource));
+    const [row] = await session.query(statement, await this.#stored(session, insert));
+    return row![0] as string;
+  }
+
+  /**
+   * Inserts a row outside a transaction and returns its JSON text. PostgreSQL only.
+   *
+   * @param eventInsertion inserts the event in the same statement; undefined if the resource records no events
+   */
+  async insertWithSingleStatement(
+    insert: RecordedInsert,
+    eventInsertion: EventInsertion | undefined,
+  ): Promise<string> {
+    const { resource } = insert;
+    const statement = eventInsertion
+      ? this.#recordedInserts.get(resource, "", () =>
+          compileRecordedInsert(this.#dialect, resource, eventInsertion),
+        )
+      : this.#inserts.get(resource, "", () => compileInsert(this.#dialect, resource));
+    if (eventInsertion) this.#commits.recorded();
+    const [row] = await this.#database.execute(statement, await this.#stored(this.#database, insert), {
+      tenantId: insert.tenantId,
+    });
+    this.#commits.committed();
+    return row![0] as string;
+  }
+
+  /** Updates a row and returns its JSON text, or undefined if it does not exist. */
+  async update(session: Session, update: Update): Promise<string | undefined> {
+    const changed = changedAttributes(update.resource, update.values);
+    const shape = changed.map(({ name }) => name).join();
+    const statement = this.#updates.get(update.resource, shape, () =>
+      compileUpdate(this.#dialect, update.resource, changed),
+    );
+    const [row] = await session.query(statement, await this.#stored(session, update));
+    return row?.[0] as string | undefined;
+  }
+
+  /** Deletes a row and returns its last JSON text, or undefined if it did not exist. */
+  async delete(session: Session, deletion: Delete): Promise<string | undefined> {
+    const { resource } = deletion;
+    const statement = this.#deletes.get(resource, "", () => compileDelete(this.#dialect, resource));
+    const [row] = await session.query(statement, await this.#stored(session, deletion));
+    return row?.[0] as string | undefined;
+  }
+
+  /** How many rows of a resource `deleteMany` can delete without holding long texts in memory. */
+  maxDeletedTogether(resource: ResourceModel): number {
+    return rowsWithin(maxDeletedBytes, resource);
+  }
+
+  /**
+   * Deletes several rows and returns their last JSON texts by id, in the order of the ids. SQLite deletes one after
+   * another: it checks references after each row, and has no round trips to save.
+   */
+  async deleteMany(session: Session, deletion: DeleteMany): Promise<ReadonlyMap<string, string>> {
+    const { resource, tenantId, ids } = deletion;
+    const texts = new Map<string, string>();
+    if (!this.#database.isRemote) {
+      for (const id of ids) {
+        const text = await this.delete(session, { resource, tenantId, id });
+        if (text !== undefined) texts.set(id, text);
+      }
+      return texts;
+    }
+    const statement = this.#deletesOfMany.get(resource, "", () => compileDeleteMany(this.#dialect, resource));
+    const rows = await session.query(statement, await this.#stored(session, deletion));
+    const deleted = new Map(rows.map(([id, text]) => [id as string, text as string]));
+    for (const id of ids) {
+      const text = deleted.get(id);
+      if (text !== undefined) texts.set(id, text);
+    }
+    return texts;
+  }
+
+  #stored<Write extends { readonly tenantId: string }>(
+    session: Session,
+    write: Write,
+  ): Stored<Write> | Promise<Stored<Write>> {
+    const tenantNo = this.#tenants.numberOf(write.tenantId);
+    if (tenantNo !== undefined) return { ...write, tenantNo };
+    return this.#tenants.findNumber(session, write.tenantId).then((found) => ({ ...write, tenantNo: found }));
+  }
+}
+
+function changedAttributes(resource: ResourceModel, values: RowValues): Attribute[] {
+  return resource.attributes.filter(({ name }) => Object.hasOwn(values, name));
+}
