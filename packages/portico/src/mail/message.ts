@@ -8,7 +8,7 @@ import { dayMs, type RetentionPolicy } from "../jobs/purge.ts";
 import { newId } from "../lib/id.ts";
 import type { Model } from "../model/model.ts";
 import type { Session } from "../store/database.ts";
-import type { OwnIndex } from "../store/schema/ddl.ts";
+import type { OwnIndex } from "../store/schema/table.ts";
 import type { Store } from "../store/store.ts";
 import type { Email } from "./templates/layout.ts";
 

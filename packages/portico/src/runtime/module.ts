@@ -16,7 +16,7 @@ import type { Report as LogReport } from "../lib/report.ts";
 import type { Model } from "../model/model.ts";
 import type { ModuleOperation, ReadReport, Report } from "../model/operations.ts";
 import type { OAuthOptions } from "../oauth/endpoints/routes.ts";
-import type { OwnIndex, Table } from "../store/schema/ddl.ts";
+import type { OwnIndex, Table } from "../store/schema/table.ts";
 import type { Store } from "../store/store.ts";
 import type { SubscriptionHub } from "../subscriptions/hub.ts";
 import type { Settings } from "./settings/settings.ts";

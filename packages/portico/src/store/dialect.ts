@@ -2,7 +2,7 @@
 
 import type { Kysely, RawBuilder } from "kysely";
 import type { Attribute, ResourceModel } from "../model/model.ts";
-import type { ColumnType } from "./schema/ddl.ts";
+import type { ColumnType } from "./schema/table.ts";
 import type { Tables } from "./statement.ts";
 
 /** A member of a row's JSON. A name that is too long for a column name is a bound value. */

@@ -8,7 +8,7 @@ import { newId } from "../lib/id.ts";
 import type { Report } from "../lib/report.ts";
 import type { ResourceModel } from "../model/model.ts";
 import { type ColumnRow, compileInsertRows, type WriteRows } from "../store/compile/many-rows.ts";
-import { columnsOf } from "../store/schema/ddl.ts";
+import { columnsOf } from "../store/schema/resource-table.ts";
 import type { Store } from "../store/store.ts";
 
 /** A finished request. It is logged only if the caller used a key. */

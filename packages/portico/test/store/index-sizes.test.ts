@@ -6,9 +6,10 @@ import { app, belongsTo, resource, text, timestamp } from "../../src/index.ts";
 import { newId } from "../../src/lib/id.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 import { openStore } from "../../src/store/open.ts";
-import { type Table, tablesOf } from "../../src/store/schema/ddl.ts";
 import { withSizes } from "../../src/store/schema/index-sizes.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
+import { tablesOf } from "../../src/store/schema/model-tables.ts";
+import type { Table } from "../../src/store/schema/table.ts";
 import { makeWorkspace, onEachDatabase } from "../support/server.ts";
 import { insertTenant } from "../support/tenants.ts";
 

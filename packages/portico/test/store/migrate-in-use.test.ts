@@ -9,8 +9,9 @@ import { integer, text } from "../../src/declare/field.ts";
 import { resource } from "../../src/declare/resource.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 import { openStore } from "../../src/store/open.ts";
-import { type Table, tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
+import { tablesOf } from "../../src/store/schema/model-tables.ts";
+import type { Table } from "../../src/store/schema/table.ts";
 import type { Store } from "../../src/store/store.ts";
 import { makeWorkspace, onEachDatabase } from "../support/server.ts";
 

@@ -22,13 +22,13 @@ import type { Model } from "../../src/model/model.ts";
 import { wholeRow } from "../../src/query/selection.ts";
 import { ConstraintError } from "../../src/store/database.ts";
 import { openStore } from "../../src/store/open.ts";
-import { tablesOf } from "../../src/store/schema/ddl.ts";
 import {
   type Migration,
   type MigrationOptions,
   migrate,
   pendingChanges,
 } from "../../src/store/schema/migrate.ts";
+import { tablesOf } from "../../src/store/schema/model-tables.ts";
 import type { Store } from "../../src/store/store.ts";
 import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server.ts";
 import { insertTenant } from "../support/tenants.ts";

@@ -9,8 +9,8 @@ import { LoggedProblem, Problem } from "../../src/errors.ts";
 import { newId } from "../../src/lib/id.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 import { openStore } from "../../src/store/open.ts";
-import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
+import { tablesOf } from "../../src/store/schema/model-tables.ts";
 import { makeWorkspace } from "../support/server.ts";
 import { insertTenant } from "../support/tenants.ts";
 

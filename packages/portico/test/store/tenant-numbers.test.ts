@@ -7,8 +7,8 @@ import { app } from "../../src/declare/app.ts";
 import { newId } from "../../src/lib/id.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 import { openStore } from "../../src/store/open.ts";
-import { tablesOf } from "../../src/store/schema/ddl.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
+import { tablesOf } from "../../src/store/schema/model-tables.ts";
 import { tenantsTable } from "../../src/store/tenants.ts";
 import { makeWorkspace, onEachDatabase } from "../support/server.ts";
 

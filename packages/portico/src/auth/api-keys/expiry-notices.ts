@@ -10,7 +10,7 @@ import { select, wholeRow } from "../../query/selection.ts";
 import { rowJson } from "../../store/compile/row.ts";
 import type { Transaction } from "../../store/database.ts";
 import { defineQuery, type ParametersOf, type Query } from "../../store/own-tables/query.ts";
-import type { OwnIndex } from "../../store/schema/ddl.ts";
+import type { OwnIndex } from "../../store/schema/table.ts";
 import type { Store } from "../../store/store.ts";
 import { users } from "../users/resource.ts";
 import { apiKeysTable } from "./resource.ts";

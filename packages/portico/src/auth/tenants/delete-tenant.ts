@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
 import { ConstraintError, type Session, type Statement } from "../../store/database.ts";
 import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts";
-import type { Table } from "../../store/schema/ddl.ts";
+import type { Table } from "../../store/schema/table.ts";
 import { compile, parameter } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";
 import { tenantsTable } from "../../store/tenants.ts";

@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../../store/database.ts";
 import type { Dialect } from "../../store/dialect.ts";
 import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts";
-import type { OwnIndex } from "../../store/schema/ddl.ts";
+import type { OwnIndex } from "../../store/schema/table.ts";
 import type { Store } from "../../store/store.ts";
 import type { User } from "./lookup.ts";
 import { emailChanges } from "./resource.ts";

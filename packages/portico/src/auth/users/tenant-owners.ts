@@ -3,7 +3,7 @@
 import { sql } from "kysely";
 import { Problem } from "../../errors.ts";
 import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts";
-import type { OwnIndex } from "../../store/schema/ddl.ts";
+import type { OwnIndex } from "../../store/schema/table.ts";
 import { tenantsTable } from "../../store/tenants.ts";
 import type { OwnHookContext } from "../own-hook-context.ts";
 import { invalidCredential } from "../presented-credential.ts";

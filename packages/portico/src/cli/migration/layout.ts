@@ -2,7 +2,7 @@
 
 import type { CheckDatabase, CompleteTables } from "../../store/layout/change.ts";
 import { changeLayout, hasOldLayout } from "../../store/layout/change-layout.ts";
-import type { Table } from "../../store/schema/ddl.ts";
+import type { Table } from "../../store/schema/table.ts";
 import type { CommandOutput } from "../command.ts";
 import { confirm } from "./confirm.ts";
 import { MigrationProgress } from "./progress.ts";

@@ -5,7 +5,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session, Statement } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
 import type { QueryStore } from "../own-tables/query.ts";
-import type { Column } from "../schema/ddl.ts";
+import type { Column } from "../schema/table.ts";
 import { compile, parameter } from "../statement.ts";
 
 type ColumnOfRows = Pick<Column, "name" | "type">;

@@ -4,7 +4,8 @@ import { sql } from "kysely";
 import { isJson } from "../../declare/field.ts";
 import type { Attribute, ResourceModel } from "../../model/model.ts";
 import type { Dialect } from "../dialect.ts";
-import { searchColumn, storedAttributes } from "../schema/ddl.ts";
+import { storedAttributes } from "../schema/resource-table.ts";
+import { searchColumn } from "../schema/table.ts";
 import type { Expression } from "./input.ts";
 
 /** A character takes at most this many bytes in UTF-8. */

@@ -18,7 +18,7 @@ import type { Condition } from "../../query/condition.ts";
 import type { Read } from "../../query/read.ts";
 import type { Statement } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
-import { searchTable } from "../schema/ddl.ts";
+import { searchTable } from "../schema/table.ts";
 import { containedWord } from "../search/index-terms.ts";
 import { compile, parameter } from "../statement.ts";
 import { columnsOf, orderBy, orderColumns, sortedBy } from "./columns.ts";

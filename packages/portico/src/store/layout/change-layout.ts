@@ -1,8 +1,8 @@
 // `portico migrate --layout`: brings a database of an earlier version to the layout of this one.
 
 import { databaseFile, openStore } from "../open.ts";
-import type { Table } from "../schema/ddl.ts";
 import { existingTables } from "../schema/migrate.ts";
+import type { Table } from "../schema/table.ts";
 import type { Store } from "../store.ts";
 import {
   type CheckDatabase,

@@ -1,8 +1,8 @@
 // What a change of the layout needs and reports, on both databases.
 
 import { OperatorError } from "../../errors.ts";
-import type { Table } from "../schema/ddl.ts";
 import { isOfResource } from "../schema/resource-tables.ts";
+import type { Table } from "../schema/table.ts";
 import type { ExistingTable } from "../schema/tables.ts";
 import type { Store } from "../store.ts";
 

@@ -4,8 +4,8 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { OperatorError } from "../../errors.ts";
 import { errorMessage } from "../../lib/error-message.ts";
-import { searchTable } from "../schema/ddl.ts";
 import { indexPrefix } from "../schema/index-names.ts";
+import { searchTable } from "../schema/table.ts";
 import { type CopyProgress, quoted, refuseOrphans, withTenantNumber } from "./change.ts";
 
 const rowsPerBatch = 20_000;

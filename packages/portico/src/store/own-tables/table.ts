@@ -5,7 +5,7 @@ import type { Generated } from "kysely";
 import type { FieldShape } from "../../declare/field.ts";
 import type { Fields, RowKey, ValueIn } from "../../declare/record.ts";
 import { plural, snakeCase } from "../../lib/case.ts";
-import type { Column, ColumnType, ForeignKey, Index, Table } from "../schema/ddl.ts";
+import type { Column, ColumnType, ForeignKey, Index, Table } from "../schema/table.ts";
 
 /** The type of a column; with a question mark it is nullable. */
 type OwnColumnType = ColumnType | `${ColumnType}?`;

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
 import { Problem } from "../../errors.ts";
 import type { Session } from "../database.ts";
-import type { Column, ColumnType, ForeignKey, Table } from "../schema/ddl.ts";
 import { columnDefinition, createIndex, defaultOf, foreignKeyDefinition } from "../schema/definition.ts";
 import { identifier, indexPrefix } from "../schema/index-names.ts";
+import type { Column, ColumnType, ForeignKey, Table } from "../schema/table.ts";
 import { TableDescription, type TableDialect } from "../schema/tables.ts";
 import { postgresDialect, searchVector } from "./dialect.ts";
 import { codeOf } from "./failures.ts";
@@ -28,7 +28,7 @@ const typeNames: Readonly<Record<string, ColumnType>> = {
   json: "json",
 };
 
-/** The names of search indexes (`schema/ddl.ts`). */
+/** The names of search indexes (`schema/model-tables.ts`). */
 const searchName = new RegExp(`^${indexPrefix}.*_search_[0-9a-f]{8}$`);
 
 export const postgresTables: TableDialect = {

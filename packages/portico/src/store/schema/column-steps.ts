@@ -3,11 +3,11 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { OperatorError } from "../../errors.ts";
-import { type Column, searchColumn, type Table } from "./ddl.ts";
 import { fillRows, lacksValues } from "./fill-rows.ts";
 import type { Planning } from "./planning.ts";
 import { refuseMissingValues } from "./refusals.ts";
 import { hasRow, rowStep, type Step, sqlStep } from "./step.ts";
+import { type Column, searchColumn, type Table } from "./table.ts";
 import type { ExistingTable } from "./tables.ts";
 
 /** Steps for columns that the table lacks, unless it is rebuilt with them. */

@@ -1,7 +1,7 @@
 // Columns, indexes and foreign keys in the SQL of `create` and `alter` statements.
 
 import { type RawBuilder, sql } from "kysely";
-import type { Column, ForeignKey, Index, Table } from "./ddl.ts";
+import type { Column, ForeignKey, Index, Table } from "./table.ts";
 import type { TableDialect } from "./tables.ts";
 
 /**

@@ -2,8 +2,8 @@
 
 import { OperatorError } from "../../errors.ts";
 import { camelCase } from "../../lib/case.ts";
-import type { Table } from "./ddl.ts";
 import { isOfResource, isServerColumn } from "./resource-tables.ts";
+import type { Table } from "./table.ts";
 import type { ExistingTable, TableDescription } from "./tables.ts";
 
 /** A field of a table, or a whole table, by the names of the database. A reference may lack its suffix `_id`. */

@@ -11,8 +11,9 @@ import { rowJson } from "../compile/row.ts";
 import { ConstraintError, type Session } from "../database.ts";
 import { compile, parameter } from "../statement.ts";
 import type { Store } from "../store.ts";
-import { type ColumnFill, storedAttributes } from "./ddl.ts";
+import { storedAttributes } from "./resource-table.ts";
 import { hasRow, type InTransaction, type ReportProgress } from "./step.ts";
+import type { ColumnFill } from "./table.ts";
 
 /** Rows that one transaction fills, and the pause after it, in which other writes can run. */
 const batchSize = 250;

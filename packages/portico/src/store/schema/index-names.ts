@@ -1,7 +1,7 @@
 // The names of indexes. A name says what its index consists of, so that a changed index is another one.
 
 import { hash } from "node:crypto";
-import type { Index, Table } from "./ddl.ts";
+import type { Index, Table } from "./table.ts";
 
 /** The prefix of index names. A migration leaves indexes with other names alone. */
 export const indexPrefix = "portico_";

@@ -2,8 +2,8 @@
 
 import type { Session } from "../database.ts";
 import type { Store } from "../store.ts";
-import type { Index, Table } from "./ddl.ts";
 import { existingTables, type IndexChange, tableDialect } from "./migrate.ts";
+import type { Index, Table } from "./table.ts";
 import type { ExistingTable } from "./tables.ts";
 
 export interface SizedIndexChange extends IndexChange {

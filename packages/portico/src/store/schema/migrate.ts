@@ -10,11 +10,12 @@ import { postgresTables } from "../postgres/tables.ts";
 import { sqliteTables } from "../sqlite/tables.ts";
 import { compile } from "../statement.ts";
 import type { Store } from "../store.ts";
-import { searchStateTable, type Table, tableOn } from "./ddl.ts";
 import { type DropRequest, dropsOf } from "./drop.ts";
 import { type MigrationPlan, planOf, requireUnchanged } from "./migration-plan.ts";
+import { tableOn } from "./model-tables.ts";
 import type { Planning } from "./planning.ts";
 import { type InTransaction, type ReportProgress, type Step, sqlStep, textsOf } from "./step.ts";
+import { searchStateTable, type Table } from "./table.ts";
 import { tableSteps } from "./table-steps.ts";
 import type { ExistingTable, TableDialect } from "./tables.ts";
 

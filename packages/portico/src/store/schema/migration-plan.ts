@@ -3,9 +3,9 @@
 
 import { hash } from "node:crypto";
 import { OperatorError } from "../../errors.ts";
-import type { Column, Table } from "./ddl.ts";
 import { isOfResource } from "./resource-tables.ts";
 import type { Step, StepKind } from "./step.ts";
+import type { Column, Table } from "./table.ts";
 import type { ExistingTable } from "./tables.ts";
 
 export interface PlannedStep {

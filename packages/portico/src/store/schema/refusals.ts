@@ -3,8 +3,8 @@
 
 import { OperatorError } from "../../errors.ts";
 import { camelCase } from "../../lib/case.ts";
-import { type Column, searchColumn, type Table } from "./ddl.ts";
 import type { Planning } from "./planning.ts";
+import { type Column, searchColumn, type Table } from "./table.ts";
 import type { ExistingTable } from "./tables.ts";
 
 /** @throws OperatorError for a column that would lose values, or whose values a new field seems to be for */

@@ -1,6 +1,6 @@
 // What the tables of all resources have in common.
 
-import { searchColumn } from "./ddl.ts";
+import { searchColumn } from "./table.ts";
 import type { ExistingTable } from "./tables.ts";
 
 /** The columns that the table of every resource has, besides that of the tenant. */

@@ -3,9 +3,9 @@
 
 import type { RawBuilder } from "kysely";
 import { backfillSearch, createRecord, dropRecord, recordedWords } from "../search/backfill.ts";
-import type { Table } from "./ddl.ts";
 import type { Planning } from "./planning.ts";
 import { rowStep, type Step, type StepOptions, sqlStep } from "./step.ts";
+import type { Table } from "./table.ts";
 import type { ExistingTable } from "./tables.ts";
 
 export interface SearchSteps {

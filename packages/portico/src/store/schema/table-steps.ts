@@ -2,13 +2,13 @@
 
 import type { RawBuilder } from "kysely";
 import { addedColumns, optionalColumns, requiredColumns } from "./column-steps.ts";
-import type { Table } from "./ddl.ts";
 import { withoutColumns } from "./drop.ts";
 import { indexPrefix, uniqueIndexPrefix } from "./index-names.ts";
 import type { Planning } from "./planning.ts";
 import { refuseDataLoss, refuseOtherReferences } from "./refusals.ts";
 import { searchSteps } from "./search-steps.ts";
 import { type Step, type StepKind, type StepOptions, sqlStep } from "./step.ts";
+import type { Table } from "./table.ts";
 import type { ExistingTable } from "./tables.ts";
 
 /**

@@ -2,7 +2,7 @@
 
 import type { RawBuilder } from "kysely";
 import type { Maintenance, Session } from "../database.ts";
-import type { Column, ColumnType, Index, Table } from "./ddl.ts";
+import type { Column, ColumnType, Index, Table } from "./table.ts";
 
 export interface ExistingTable {
   /** For a type that Portico does not use, `type` is the name of the database. */

@@ -2,9 +2,9 @@
 // their values may still be needed.
 
 import type { Store } from "../store.ts";
-import { searchColumn, type Table } from "./ddl.ts";
 import { existingTables } from "./migrate.ts";
 import { isOfResource } from "./resource-tables.ts";
+import { searchColumn, type Table } from "./table.ts";
 
 /** The names of such tables that contain rows. */
 export async function undeclaredTables(store: Store, tables: readonly Table[]): Promise<string[]> {

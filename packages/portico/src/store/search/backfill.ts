@@ -6,8 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
 import type { ColumnValues, Session } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
-import { searchColumn, searchStateTable, type Table } from "../schema/ddl.ts";
 import type { InTransaction, ReportProgress } from "../schema/step.ts";
+import { searchColumn, searchStateTable, type Table } from "../schema/table.ts";
 import { compile, parameter } from "../statement.ts";
 import { searchText } from "./index-terms.ts";
 

@@ -7,7 +7,7 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { searchWords } from "../../query/search-terms.ts";
-import { searchColumn } from "../schema/ddl.ts";
+import { searchColumn } from "../schema/table.ts";
 
 /**
  * The tag is the number of the tenant, after the number of its digits: `15` is tenant 5, `237` tenant 37. So no tag

@@ -3,7 +3,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { isJson } from "../../declare/field.ts";
 import type { Dialect, JsonMember } from "../dialect.ts";
-import { searchTable } from "../schema/ddl.ts";
+import { searchTable } from "../schema/table.ts";
 import { taggedWord } from "../search/index-terms.ts";
 import { sqliteBuilder } from "../statement.ts";
 

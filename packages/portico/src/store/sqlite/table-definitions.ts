@@ -2,8 +2,8 @@
 // are stored in its order, and the search index refers to it.
 
 import { type RawBuilder, sql } from "kysely";
-import type { Column, ForeignKey, Table } from "../schema/ddl.ts";
 import { columnDefinition, defaultOf, foreignKeyDefinition } from "../schema/definition.ts";
+import type { Column, ForeignKey, Table } from "../schema/table.ts";
 import type { ExistingTable } from "../schema/tables.ts";
 import { compile } from "../statement.ts";
 import { sqliteDialect } from "./dialect.ts";

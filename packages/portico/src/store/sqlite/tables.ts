@@ -2,6 +2,9 @@
 
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
+import { createIndex } from "../schema/definition.ts";
+import { indexesOn, withoutColumns } from "../schema/drop.ts";
+import { indexPrefix } from "../schema/index-names.ts";
 import {
   type Column,
   type ColumnType,
@@ -9,10 +12,7 @@ import {
   searchColumn,
   searchTable,
   type Table,
-} from "../schema/ddl.ts";
-import { createIndex } from "../schema/definition.ts";
-import { indexesOn, withoutColumns } from "../schema/drop.ts";
-import { indexPrefix } from "../schema/index-names.ts";
+} from "../schema/table.ts";
 import { type ExistingTable, TableDescription, type TableDialect } from "../schema/tables.ts";
 import { taggedText } from "../search/index-terms.ts";
 import { isBusy, isConstraintFailure } from "./connection.ts";

@@ -9,7 +9,7 @@ import { app, resource, text } from "../../../src/index.ts";
 import { buildModel } from "../../../src/model/build-model.ts";
 import { composeApp, ownTablesOf } from "../../../src/runtime/compose.ts";
 import { readSettings } from "../../../src/runtime/settings/settings.ts";
-import { tablesOf } from "../../../src/store/schema/ddl.ts";
+import { tablesOf } from "../../../src/store/schema/model-tables.ts";
 import { openReader } from "../../support/database-reader.ts";
 import {
   makeWorkspace,

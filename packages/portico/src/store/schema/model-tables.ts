@@ -1,0 +1,79 @@
+// The tables of a model.
+
+import { OperatorError } from "../../errors.ts";
+import type { Model, ResourceModel } from "../../model/model.ts";
+import { namedIndexes } from "./index-names.ts";
+import { resourceTable, tableIndex } from "./resource-table.ts";
+import {
+  type CheckFill,
+  type DatabaseName,
+  type OwnIndex,
+  searchStateTable,
+  searchTables,
+  type Table,
+} from "./table.ts";
+
+/** All tables: those of the model, and the server's own. A referenced table comes before those that refer to it. */
+export function tablesOf(
+  model: Model,
+  ownTables: readonly Table[],
+  ownIndexes: readonly OwnIndex[] = [],
+  checkFill: CheckFill = (_resource, _attribute, value) => value,
+): Table[] {
+  const [referencing, plain] = [true, false].map((hasForeignKey) =>
+    ownTables.filter((table) => table.foreignKeys.length > 0 === hasForeignKey),
+  );
+  const resources = parentsFirst(model.resources);
+  const withoutIndexes = resources.map((resource) => resourceTable(resource, checkFill));
+  const named = [...withoutIndexes, ...ownTables];
+  const ofResources = withoutIndexes.map((table, position) => ({
+    ...table,
+    indexes: [
+      ...namedIndexes(table, resources[position]!.indexes.map(tableIndex), named),
+      ...ownIndexes.filter((each) => each.table === table.name),
+    ],
+  }));
+  requireUniqueNames(model, ownTables);
+  return [...plain!, ...ofResources, ...referencing!];
+}
+
+/** A table as one of the databases has it. */
+export function tableOn(database: DatabaseName, table: Table): Table {
+  return {
+    ...table,
+    columns: table.columns.filter(({ type }) => database === "postgres" || type !== "transaction"),
+    indexes: table.indexes.filter((index) => !index.database || index.database === database),
+  };
+}
+
+/** @throws OperatorError for a resource whose table name is taken by another resource or by the server itself */
+function requireUniqueNames({ resources }: Model, ownTables: readonly Table[]): void {
+  const owners = new Map(ownTables.map(({ name }) => [name, "the server itself"]));
+  for (const { name, table, search } of resources) {
+    if (/^(sqlite|pg)_/.test(table))
+      throw new OperatorError(
+        `resource ${name}: names of tables that begin with ${table.split("_")[0]}_ are reserved for the database; set plural, or rename it`,
+      );
+    for (const each of search.length > 0
+      ? [table, ...searchTables(table), searchStateTable(table)]
+      : [table]) {
+      const owner = owners.get(each);
+      if (owner)
+        throw new OperatorError(
+          `resource ${name}: the table ${each} belongs to ${owner}; set plural, or rename it`,
+        );
+      owners.set(each, `the resource ${name}`);
+    }
+  }
+}
+
+function parentsFirst(resources: readonly ResourceModel[]): ResourceModel[] {
+  const ordered = new Set<ResourceModel>();
+  const visit = (resource: ResourceModel, path: ReadonlySet<ResourceModel>): void => {
+    if (path.has(resource) || ordered.has(resource)) return;
+    for (const { reference } of resource.references) visit(reference!.target, new Set([...path, resource]));
+    ordered.add(resource);
+  };
+  for (const resource of resources) visit(resource, new Set());
+  return [...ordered];
+}
