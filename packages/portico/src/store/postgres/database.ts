@@ -1,7 +1,6 @@
 // PostgreSQL: reads are pipelined over a few shared connections; each transaction and each slow read has a connection of
 // its own.
 
-import { availableParallelism } from "node:os";
 import { Problem } from "../../errors.ts";
 import { FairQueue } from "../../lib/fair-queue.ts";
 import type { Report } from "../../lib/report.ts";
@@ -20,50 +19,25 @@ import { bytesOf, type CountRefused, SlowReadQueue } from "../slow-read-queue.ts
 import { Availability } from "./availability.ts";
 import { Connection, endsConnection, statementTimeoutMs } from "./connection.ts";
 import { codeOf, isConcurrencyConflict, tooManyConnections, translateError } from "./failures.ts";
+import {
+  closeTimeoutSeconds,
+  graceMs,
+  lockTimeout,
+  lockTimeoutMs,
+  maxAttempts,
+  networkMs,
+  poolSizes,
+  slowReadsPerTenant,
+  statementTimeout,
+  transactionsPerTenant,
+  writeLockTimeoutMs,
+} from "./limits.ts";
+import { Listeners } from "./listeners.ts";
 import { Pool } from "./pool.ts";
+import { PreparedStatements } from "./prepared-statements.ts";
 import { Reader } from "./reader.ts";
 import { type QueryInTransaction, transact } from "./transaction.ts";
 import { Writers } from "./writers.ts";
-
-/**
- * The sizes of the connection pools. Quick reads are pipelined: with fewer connections more statements share a packet, and
- * more connections than cores make them no faster. Transactions, which hold a connection for several round trips, and
- * slow reads have their own pools, so that quick reads do not wait behind them (`reader.ts`).
- */
-const poolSizes = {
-  reads: Math.min(Math.max(availableParallelism() - 1, 1), 4),
-  writes: 4,
-  transactions: 8,
-  slow: 4,
-};
-/** Concurrent slow reads of one tenant. */
-const slowReadsPerTenant = 3;
-/** Concurrent transactions of one tenant: its writes may wait for each other's locks, or delete many rows. */
-const transactionsPerTenant = 6;
-/**
- * The maximum number of prepared statements: the server keeps each for the life of a connection, and callers can create
- * any number of shapes (`fields`, filters). Further shapes are planned at each use.
- */
-const maxPrepared = 400;
-/** Longer statements are not prepared. */
-const maxPreparedLength = 8_000;
-/** How long a read waits for a lock, while its table is being changed. */
-const lockTimeoutMs = 2_000;
-/** How long a pipelined write waits for a lock before it runs in a transaction instead: writes wait behind it. */
-const writeLockTimeoutMs = 100;
-/** How much longer than the time-out of the server this process waits for a slow read, in case the server does not answer. */
-const networkMs = 1_000;
-/** SQLSTATE of a statement that the server canceled because of its time-out (`query_canceled`). */
-const statementTimeout = "57014";
-/** SQLSTATE of a statement that waited too long for a lock (`lock_not_available`). */
-const lockTimeout = "55P03";
-/** How long after its time-out a reachable server has certainly canceled a statement. */
-const graceMs = 5_000;
-/** How long pending statements may take when the database is closed. */
-const closeTimeoutSeconds = 5;
-
-/** How often a transaction is run in all, if it conflicts with concurrent transactions. */
-const maxAttempts = 4;
 
 export class PostgresDatabase implements Database {
   readonly isRemote = true;
@@ -78,9 +52,8 @@ export class PostgresDatabase implements Database {
   });
   readonly #slow: Pool;
   readonly #queue: SlowReadQueue;
-  readonly #prepared = new Set<string>();
-  readonly #listening = new Set<Connection>();
-  #isClosed = false;
+  readonly #prepared = new PreparedStatements();
+  readonly #listeners: Listeners;
   #availability: Availability | undefined;
   #countRefused: CountRefused = () => {};
   #turn = 0;
@@ -88,6 +61,7 @@ export class PostgresDatabase implements Database {
   constructor(url: string, { slowReadMs }: StoreOptions) {
     this.#url = url;
     this.#slowReadMs = slowReadMs;
+    this.#listeners = new Listeners(url);
     const openReader = (): Connection => new Connection(url, { lock_timeout: lockTimeoutMs });
     this.#readers = Array.from({ length: poolSizes.reads }, () => new Reader(openReader));
     this.#writers = new Writers(
@@ -116,7 +90,7 @@ export class PostgresDatabase implements Database {
         this.#writers.destroy(refusal);
         this.#transactions.destroy(refusal);
         this.#slow.destroy(refusal);
-        for (const connection of this.#listening) connection.destroy(refusal);
+        this.#listeners.destroy(refusal);
       },
       report,
     });
@@ -209,20 +183,7 @@ export class PostgresDatabase implements Database {
 
   async listen(channel: string, listener: NotificationListener): Promise<EndListening> {
     this.#availability?.require();
-    const onEnd = (): void => {
-      this.#listening.delete(connection);
-      listener.onEnd();
-    };
-    const connection = new Connection(this.#url, {}, { ...listener, onEnd });
-    this.#listening.add(connection);
-    if (this.#isClosed) connection.destroy();
-    try {
-      await connection.run(`listen ${channel}`);
-    } catch (error) {
-      connection.destroy();
-      throw error;
-    }
-    return () => connection.destroy();
+    return this.#listeners.listen(channel, listener);
   }
 
   /** Runs `work` on a connection without time-outs. */
@@ -242,8 +203,7 @@ export class PostgresDatabase implements Database {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    for (const connection of this.#listening) connection.destroy();
+    this.#listeners.close();
     this.#availability?.close();
     const pipelined = [
       ...this.#readers.flatMap(({ connections }) => connections),
@@ -256,12 +216,8 @@ export class PostgresDatabase implements Database {
     ]);
   }
 
-  /** Runs a statement on a connection, as a prepared statement if it is short and one of the first shapes. */
   #run(connection: Connection, text: string, values: readonly unknown[]): Promise<readonly ColumnValues[]> {
-    const isPrepared =
-      text.length <= maxPreparedLength && (this.#prepared.has(text) || this.#prepared.size < maxPrepared);
-    if (isPrepared) this.#prepared.add(text);
-    return connection.query(text, values, isPrepared);
+    return connection.query(text, values, this.#prepared.includes(text));
   }
 
   async #runIn<Input>(

@@ -1,9 +1,7 @@
 // Migrates a database to the schema of the model. Additions are made automatically; a change that could lose data is
 // refused with an error that says how to make it by hand.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
-import { OperatorError } from "../../errors.ts";
 import type { Maintenance, Session } from "../database.ts";
 import { refuseOldLayout } from "../layout/layout.ts";
 import { postgresTables } from "../postgres/tables.ts";
@@ -14,14 +12,11 @@ import { type DropRequest, dropsOf } from "./drop.ts";
 import { type MigrationPlan, planOf, requireUnchanged } from "./migration-plan.ts";
 import { tableOn } from "./model-tables.ts";
 import type { Planning } from "./planning.ts";
-import { type InTransaction, type ReportProgress, type Step, sqlStep, textsOf } from "./step.ts";
+import { retryWhileLocked, runApart, withoutReferences } from "./run-steps.ts";
+import { type InTransaction, type Step, sqlStep, textsOf } from "./step.ts";
 import { searchStateTable, type Table } from "./table.ts";
 import { tableSteps } from "./table-steps.ts";
 import type { ExistingTable, TableDialect } from "./tables.ts";
-
-/** How long a migration retries to lock tables that are in use, and the pause between two attempts. */
-const lockTimeoutMs = 60_000;
-const retryIntervalMs = 500;
 
 export interface MigrationOptions {
   /** Whether nothing is changed. */
@@ -184,62 +179,6 @@ async function applySteps(
     if (step.isApart)
       await runApart(dialect, session, step, (done, total) => onProgress?.(step.text, done, total));
   return migration;
-}
-
-/** Runs the transaction of a migration with the settings that it needs. */
-async function withoutReferences<T>(
-  dialect: TableDialect,
-  session: Maintenance,
-  work: () => Promise<T>,
-): Promise<T> {
-  for (const text of dialect.before) await session.run(text);
-  try {
-    return await work();
-  } finally {
-    for (const text of dialect.after) await session.run(text);
-  }
-}
-
-async function runApart(
-  dialect: TableDialect,
-  session: Maintenance,
-  step: Step,
-  report: ReportProgress,
-): Promise<void> {
-  const inTransaction: InTransaction = (work) =>
-    retryWhileLocked(dialect, () =>
-      session.transaction(async (part) => {
-        await dialect.limitLockWait(part);
-        return work(part);
-      }),
-    );
-  try {
-    if (step.isLocking) await inTransaction((part) => step.run(part, (work) => work(part), report));
-    else await step.run(session, inTransaction, report);
-  } catch (error) {
-    if (step.kind !== "required" || !dialect.lacksValue(error)) throw error;
-    throw new OperatorError(
-      `an earlier version is still running and adds rows without a value that is now required; stop it, then run portico migrate --contract again. This statement failed: ${step.text}`,
-    );
-  }
-}
-
-/**
- * Retries work that could not lock a table. A change of a table waits for every transaction that uses it, and later requests
- * queue behind it, so each attempt gives up soon.
- */
-async function retryWhileLocked<T>(dialect: TableDialect, work: () => Promise<T>): Promise<T> {
-  for (const until = Date.now() + lockTimeoutMs; ; await sleep(retryIntervalMs)) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!dialect.isBlocked(error)) throw error;
-      if (Date.now() > until)
-        throw new OperatorError(
-          "open transactions keep the tables locked. End them, then migrate again: the migration continues where it stopped",
-        );
-    }
-  }
 }
 
 /** How many values and rows `--drop` deletes: a line for each column and table. @throws OperatorError as `migrate` */
