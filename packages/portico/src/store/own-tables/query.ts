@@ -1,22 +1,18 @@
 // Queries on the server's own tables, written with Kysely's typed builder. A query is built once for each database; its
 // rows have columns by name and the same JavaScript types on SQLite and PostgreSQL.
 
-import {
-  AliasNode,
-  ColumnNode,
-  type Compilable,
-  IdentifierNode,
-  type Kysely,
-  type OperationNode,
-  type RawBuilder,
-  ReferenceNode,
-  type RootOperationNode,
-  SelectQueryNode,
-} from "kysely";
+import type { Compilable, Kysely, RawBuilder } from "kysely";
 import type { ColumnValues, Session, Statement } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
 import { parameter, statementOf } from "../statement.ts";
 import type { TenantIdOf, Tenants } from "../tenants.ts";
+import {
+  type Decoder,
+  type ReturnedColumn,
+  type RowOf,
+  returnedColumns,
+  rowFunction,
+} from "./row-function.ts";
 import { booleanColumns, type DatabaseOf, isTenantColumn, type QueryTable, type TenantId } from "./table.ts";
 
 /** The names of parameters that are the id of a tenant, and are bound to its number. */
@@ -27,9 +23,6 @@ type TenantParameter = (typeof tenantParameters)[number];
 export type ParametersOf<Input> = {
   readonly [Name in keyof Input]: RawBuilder<Name extends TenantParameter ? TenantId : Input[Name]>;
 };
-
-/** Makes a row from the values of a statement. */
-type RowOf<Row> = (values: ColumnValues, tenantIdOf: TenantIdOf) => Row;
 
 /** What of a query names tenants. */
 interface TenantUse<Input> {
@@ -202,53 +195,4 @@ function compileQuery<Row, Input>(
     rowOf: rowFunction(returned, decoder),
     columns: returned.flatMap(({ column }, position) => (isTenantColumn(column) ? [position] : [])),
   };
-}
-
-type Decoder = "none" | "boolean" | "tenant";
-
-const decoded: Readonly<Record<Decoder, (value: string) => string>> = {
-  none: (value) => value,
-  boolean: (value) => `${value} === null ? null : ${value} === 1`,
-  tenant: (value) => `${value} === null ? null : tenantIdOf(${value})`,
-};
-
-/**
- * A function that makes a row of named columns. It is generated, so that each row is one object literal: assigning
- * eleven columns by computed names takes 150 ns, the literal 40 ns.
- */
-function rowFunction<Row>(
-  columns: readonly ReturnedColumn[],
-  decoder: (column: ReturnedColumn) => Decoder,
-): RowOf<Row> {
-  const members = columns.map(
-    (column, index) => `${JSON.stringify(column.name)}: ${decoded[decoder(column)](`values[${index}]`)}`,
-  );
-  // The names come from queries in this source; the columns are those that the builder inferred `Row` from.
-  return new Function("values", "tenantIdOf", `return { ${members.join(", ")} };`) as RowOf<Row>;
-}
-
-interface ReturnedColumn {
-  readonly name: string;
-  /** The column of a table that it is; undefined for an expression. */
-  readonly column: string | undefined;
-}
-
-function returnedColumns(node: RootOperationNode): ReturnedColumn[] {
-  if (SelectQueryNode.is(node))
-    return (node.selections ?? []).map(({ selection }) => returnedColumn(selection));
-  const returning = "returning" in node ? node.returning : undefined;
-  return (returning?.selections ?? []).map(({ selection }) => returnedColumn(selection));
-}
-
-function returnedColumn(node: OperationNode): ReturnedColumn {
-  if (AliasNode.is(node) && IdentifierNode.is(node.alias))
-    return { name: node.alias.name, column: columnName(node.node) };
-  const column = columnName(node);
-  if (column === undefined) throw new Error("a query names each column that it returns");
-  return { name: column, column };
-}
-
-function columnName(node: OperationNode): string | undefined {
-  const column = ReferenceNode.is(node) ? node.column : node;
-  return ColumnNode.is(column) ? column.column.name : undefined;
 }

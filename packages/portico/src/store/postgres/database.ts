@@ -1,5 +1,5 @@
 // PostgreSQL: reads are pipelined over a few shared connections; each transaction and each slow read has a connection of
-// its own.
+// its own. One class implements the whole interface of a database, so the file is longer than most.
 
 import { Problem } from "../../errors.ts";
 import { FairQueue } from "../../lib/fair-queue.ts";
