@@ -1,4 +1,5 @@
-// Tables in SQLite.
+// Tables in SQLite: how they are read, created and changed. One object implements `TableDialect`, so the file is longer
+// than most.
 
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
