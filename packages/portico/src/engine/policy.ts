@@ -93,10 +93,7 @@ export function callPolicy(
   context: Parameters<PolicyRule["decide"]>[0] = { caller },
 ): unknown {
   try {
-    const result: unknown = decide(context);
-    // A promise is refused, but its rejection must be handled, or it would end the process.
-    if (result instanceof Promise) result.catch(() => {});
-    return result;
+    return decide(context);
   } catch (cause) {
     if (cause instanceof OperatorError) throw cause;
     throw new Error(`resource ${name}: its ${label} throws: ${firstLineOf(cause)}`, { cause });
@@ -115,19 +112,29 @@ export function parsePolicyResult(
 ): readonly Condition[] {
   if (result === true) return none;
   if (result === false) return nothing;
-  if (!isPlainObject(result)) {
-    throw new OperatorError(
-      `resource ${resource.name}: its ${label} returns ${describeValue(result)}; return true for all rows, false for none, or a condition, { ownerId: caller.userId }`,
-    );
-  }
-  return parseWhere(resource, result, {
-    refusesNull,
-    refuse: ({ name }, field, remedy) => {
-      // The field of another resource is named with that resource.
-      const subject = `resource ${resource.name}${field === undefined ? "" : `, field ${name === resource.name ? "" : `${name}.`}${field}`}`;
-      throw new OperatorError(`${subject}: its ${label} ${remedy}`);
-    },
-  });
+  const refuse: WhereOptions["refuse"] = ({ name }, field, remedy) => {
+    ignoreRejections(result);
+    // The field of another resource is named with that resource.
+    const subject = `resource ${resource.name}${field === undefined ? "" : `, field ${name === resource.name ? "" : `${name}.`}${field}`}`;
+    throw new OperatorError(`${subject}: its ${label} ${remedy}`);
+  };
+  if (isPlainObject(result)) return parseWhere(resource, result, { refusesNull, refuse });
+  return refuse(
+    resource,
+    undefined,
+    `returns ${describeValue(result)}; return true for all rows, false for none, or a condition, { ownerId: caller.userId }`,
+  );
+}
+
+/**
+ * Handles the rejections of all promises in a result that is refused. A promise is no part of a condition, and one that is
+ * rejected without a handler ends the process.
+ */
+function ignoreRejections(result: unknown, seen = new Set<unknown>()): void {
+  if (result instanceof Promise) result.catch(() => {});
+  if (seen.has(result) || !(Array.isArray(result) || isPlainObject(result))) return;
+  seen.add(result);
+  for (const member of Object.values(result)) ignoreRejections(member, seen);
 }
 
 /** Identifies what the policies of a model let a caller read: callers with the same key see the same rows. */

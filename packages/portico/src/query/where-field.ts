@@ -100,12 +100,13 @@ export class FieldParser extends WhereContext {
     if (values.length > maxValues)
       this.refuse(resource, attribute.name, `has more than ${maxValues} values; use fewer`);
     const known = values.filter((each) => !this.#isUnknown(compared, each));
+    // A value that is refused is refused whatever the others are.
+    const parsed = known.map((each) => this.#value(compared, each));
     if (known.length < values.length) {
       const ofUnknown = this.unknownIn(position);
       // Whether a row has a value that is unknown is unknown; only what is certain without it may be met.
       if (known.length === 0 || (operator === "in") === position.isNegated) return ofUnknown;
     }
-    const parsed = known.map((each) => this.#value(compared, each));
     return { attribute, operator, values: [...new Set(parsed)] };
   }
 

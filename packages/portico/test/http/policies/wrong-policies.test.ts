@@ -71,6 +71,10 @@ const failures = {
     code: `Promise.reject(new Error("later"))`,
     log: /its policy returns a promise/,
   },
+  "returns promises that fail inside a condition": {
+    code: `({ OR: [{ title: Promise.reject(new Error("later")) }, { NOT: { title: { in: [undefined, Promise.reject(new Error("last"))] } } }] })`,
+    log: /field title: its policy compares it with/,
+  },
 };
 
 onEachDatabase("a policy that fails while the server runs", (database) => {
