@@ -81,12 +81,12 @@ export function allOf(conditions: readonly Condition[]): Condition {
 /** With more values than this, `in` is one condition instead of one index range for each value. */
 export const maxSeparateValues = 20;
 
-/** Kinds of fields whose values are not stored as texts. */
-const otherThanText: ReadonlySet<string> = new Set(["integer", "number", "boolean", "timestamp"]);
-
-/** Whether the values of a comparison are one parameter of a statement, so that it does not grow with their number. */
+/**
+ * Whether the values of a comparison are one parameter of a statement, so that it does not grow with their number. SQLite
+ * does not parse every fraction in JSON as the number that JavaScript wrote.
+ */
 export function isBoundAsList({ attribute, values }: Comparison): boolean {
-  return values.length > maxSeparateValues && !otherThanText.has(attribute.field.kind);
+  return values.length > maxSeparateValues && attribute.field.kind !== "number";
 }
 
 /** Identifies conditions apart from their values: conditions of one shape share a statement. */

@@ -39,8 +39,15 @@ export interface Dialect {
   listJson(values: readonly RawBuilder<unknown>[]): RawBuilder<string>;
   /** A subquery that returns the texts of a JSON array. */
   textsOf(list: RawBuilder<unknown>): RawBuilder<unknown>;
-  /** Whether a text is in a JSON array. It is evaluated on each row, and no join that could change how rows are found. */
-  isOneOfTexts(text: RawBuilder<unknown>, list: RawBuilder<unknown>): RawBuilder<unknown>;
+  /**
+   * Whether the value of an attribute is in a JSON array. It is evaluated on each row, and no join that could change how
+   * rows are found.
+   */
+  isOneOfList(
+    attribute: Attribute,
+    value: RawBuilder<unknown>,
+    list: RawBuilder<unknown>,
+  ): RawBuilder<unknown>;
   /** Aggregates the texts of all rows into one. `order` is needed unless the rows are in order already. */
   concatenated(
     text: RawBuilder<string>,

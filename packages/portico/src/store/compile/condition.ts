@@ -143,9 +143,11 @@ function isInList(
 ): Expression {
   const list = planParameter((input) => {
     const { values: bound } = getConditions(input)[index] as Comparison;
-    return JSON.stringify(bound.filter((each) => each !== null));
+    return JSON.stringify(
+      bound.filter((each) => each !== null).map((each) => dialect.encode(attribute, each)),
+    );
   }, attribute.name);
-  const isInList = dialect.isOneOfTexts(column, list);
+  const isInList = dialect.isOneOfList(attribute, column, list);
   return values.includes(null) ? sql`(${isInList} or ${column} is null)` : isInList;
 }
 

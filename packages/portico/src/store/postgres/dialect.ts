@@ -1,7 +1,7 @@
 // The SQL dialect of PostgreSQL.
 
 import { type RawBuilder, sql } from "kysely";
-import { isJson } from "../../declare/field.ts";
+import { type FieldShape, isJson } from "../../declare/field.ts";
 import type { Dialect, JsonMember } from "../dialect.ts";
 import { taggedText, taggedWord } from "../search/index-terms.ts";
 import { postgresBuilder } from "../statement.ts";
@@ -43,7 +43,8 @@ export const postgresDialect: Dialect = {
       : column,
   listJson: (values) => sql`json_build_array(${sql.join(values)})::text`,
   textsOf: (list) => sql`select json_array_elements_text(${list}::json)`,
-  isOneOfTexts: (text, list) => sql`${text} = any(array(select json_array_elements_text(${list}::json)))`,
+  isOneOfList: ({ field }, value, list) =>
+    sql`${value} = any(array(select json_array_elements_text(${list}::json)${sql.raw(castOfText[field.kind] ?? "")}))`,
   concatenated: (text, separator, order) =>
     order
       ? sql`string_agg(${text}, ${sql.lit(separator)} order by ${order})`
@@ -71,6 +72,13 @@ export const postgresDialect: Dialect = {
   locks: { update: sql` for no key update`, delete: sql` for update` },
   lockTable: (table) => sql`lock table ${sql.table(table)} in share row exclusive mode`,
   skipLocked: sql` for update skip locked`,
+};
+
+/** Converts a text into a value of a field that is not stored as text. */
+const castOfText: Readonly<Partial<Record<FieldShape["kind"], string>>> = {
+  integer: "::bigint",
+  boolean: "::boolean",
+  timestamp: "::timestamptz",
 };
 
 /** PostgreSQL limits a query to 1,664 columns. */

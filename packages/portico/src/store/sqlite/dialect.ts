@@ -35,7 +35,7 @@ export const sqliteDialect: Dialect = {
   },
   listJson: (values) => sql`json_array(${sql.join(values)})`,
   textsOf: (list) => sql`select value from json_each(${list})`,
-  isOneOfTexts: (text, list) => sql`${text} in (select value from json_each(${list}))`,
+  isOneOfList: (_attribute, value, list) => sql`${value} in (select value from json_each(${list}))`,
   concatenated: (text, separator, order) =>
     order
       ? sql`group_concat(${text}, ${sql.lit(separator)} order by ${order})`

@@ -3,7 +3,17 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { app, belongsTo, createServer, resource, type Server, text, users } from "../../../src/index.ts";
+import {
+  app,
+  belongsTo,
+  createServer,
+  integer,
+  resource,
+  type Server,
+  text,
+  timestamp,
+  users,
+} from "../../../src/index.ts";
 import { TestStream } from "../../support/graphql/event-stream.ts";
 import { subscriptionStarted } from "../../support/graphql/subscriptions.ts";
 import { makeWorkspace, onEachDatabase, type Workspace } from "../../support/server.ts";
@@ -23,13 +33,24 @@ const tasks = resource("task", {
     caller.role === "owner" || { OR: [{ userId: caller.userId }, { user: { name: "Ada" } }] },
 });
 const manyNames = Array.from({ length: 900 }, (_, index) => `name ${index}`);
+const manyNumbers = Array.from({ length: 900 }, (_, index) => Number.MAX_SAFE_INTEGER - index);
+const manyTimes = manyNumbers.map((_, index) => new Date(1e12 + index).toISOString());
 const remarks = resource("remark", {
   parent: tasks,
-  fields: { line: text({ max: 50 }), mood: text({ max: 50, optional: true }) },
+  fields: {
+    line: text({ max: 50 }),
+    mood: text({ max: 50, optional: true }),
+    rank: integer({ optional: true }),
+    dueAt: timestamp({ optional: true }),
+  },
   policy: {
     read: ({ caller }) =>
       caller.role === "owner" || {
-        OR: [{ line: [...manyNames, "shown"] }, { mood: { notIn: [...manyNames, "sad"] } }],
+        OR: [
+          { line: [...manyNames, "shown"] },
+          { mood: { notIn: [...manyNames, "sad"] } },
+          { rank: manyNumbers, dueAt: { notIn: manyTimes } },
+        ],
       },
   },
 });
@@ -192,20 +213,23 @@ onEachDatabase("conditions under attack", (database) => {
 
   test("a policy with long lists shows its rows, in as many nested lists as a caller asks for", async () => {
     const { id } = await create("/tasks", { title: "long", userId: ids.Bob });
-    for (const [line, mood] of [
+    for (const [line, mood, rank = null, dueAt = null] of [
+      ["ranked", "sad", manyNumbers[7], "2001-09-09T01:46:40.900Z"],
+      ["too low", "sad", manyNumbers[7]! - 900, null],
+      ["too early", "sad", manyNumbers[7], "2001-09-09T02:46:40.899+01:00"],
       ["shown", "sad"],
       ["hidden", "sad"],
       ["name 7", "name 8"],
       ["no mood", null],
       ["happy", "happy"],
     ])
-      await create(`/tasks/${id}/remarks`, { line, mood });
+      await create(`/tasks/${id}/remarks`, { line, mood, rank, dueAt });
     const lines = (rows: readonly { line: string }[]): string =>
       rows
         .map(({ line }) => line)
         .sort()
         .join();
-    const expected = "happy,name 7,no mood,shown";
+    const expected = "happy,name 7,no mood,ranked,shown";
     const { data } = (await request(`/tasks/${id}/remarks`, { by: "Bob" })).body;
     assert.equal(lines(data), expected);
     const aliases = Array.from({ length: 200 }, (_, index) => `a${index}: remarks(first: 9) { line }`);
