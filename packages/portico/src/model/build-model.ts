@@ -8,6 +8,7 @@ import { addAttributes, addNamedAttributes, type Draft } from "./attributes.ts";
 import { collectionsOf } from "./collections.ts";
 import { childrenOf, dependentsOf } from "./deletion.ts";
 import { withExplainedFailures } from "./explained-failures.ts";
+import { withIndexOf } from "./indexes.ts";
 import type { Model, ResourceModel } from "./model.ts";
 import { type ModuleOperation, operationsOf, type Report } from "./operations.ts";
 import { isRestricted, policyRules, refusableOperations } from "./policy.ts";
@@ -49,6 +50,11 @@ export function buildModel(
   for (const resource of declared) addAttributes(resource, byName);
   for (const each of byName.values()) each.collections = collectionsOf([...byName.values()], each);
   for (const resource of declared) addNamedAttributes(resource, byName.get(resource.name)!);
+  for (const { filters } of byName.values())
+    for (const { related, attribute, operators } of filters.values()) {
+      const draft = related && operators.has("eq") && byName.get(related.resource.name);
+      if (draft) draft.indexes = withIndexOf(draft, attribute);
+    }
   validateParents(byName.values());
   const drafts = [...byName.values()];
   for (const each of drafts) {

@@ -123,6 +123,19 @@ function automaticIndexes({
   return [...indexes.values()];
 }
 
+/** The indexes of a resource whose attribute other resources are filtered by: one of them begins with the attribute. */
+export function withIndexOf(
+  { attribute: attributes, indexes }: Pick<ResourceModel, "attribute" | "indexes">,
+  attribute: Attribute,
+): readonly IndexModel[] {
+  const isFound =
+    attribute.name === "id" || indexes.some(({ columns }) => columns[0]!.attribute === attribute);
+  if (isFound || attribute.statusRules) return indexes;
+  const columns = [attribute, attributes.get(defaultSort)!, attributes.get("id")!];
+  const distinct = [...new Set(columns)].map((each) => ({ attribute: each, isDescending: false }));
+  return [...indexes, { columns: distinct, unique: undefined }];
+}
+
 /**
  * What an index serves, as a text that is the same for two indexes of which one is superfluous. An index can be read in
  * either direction, so only a difference between the directions of fields that pages are sorted by matters.

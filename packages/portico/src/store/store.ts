@@ -28,6 +28,7 @@ import type {
   TransactionOptions,
 } from "./database.ts";
 import type { Dialect, Lock } from "./dialect.ts";
+import { NarrowedReads } from "./narrowed-read.ts";
 import { isWholePage, pageOf } from "./page.ts";
 import { RowWrites } from "./row-writes.ts";
 import { BoundedSearch } from "./search/bounded-search.ts";
@@ -43,6 +44,7 @@ export class Store {
   readonly writes: RowWrites;
   readonly #runRead: RunRead;
   readonly #search: BoundedSearch;
+  readonly #narrowed: NarrowedReads;
   readonly #lists = new Shapes<BoundedRead<Read>>();
   readonly #gets = new Shapes<BoundedRead<ReadOne>>();
   readonly #lockingGets = new Shapes<Statement<ReadInput<ReadOne>>>();
@@ -56,6 +58,7 @@ export class Store {
     this.writes = new RowWrites(dialect, database, this.tenants, this.commits);
     this.#runRead = runRead;
     this.#search = new BoundedSearch(dialect, database);
+    this.#narrowed = new NarrowedReads(dialect, database);
   }
 
   /**
@@ -64,10 +67,12 @@ export class Store {
    * @throws AnswerTooLarge if its first row is too large, or a page of its style cannot end early
    */
   async list(tenantId: string, read: Read, session: Session = this.database): Promise<StoredPage> {
-    const input = await this.#inputOf(session, tenantId, read);
+    const known = await this.#inputOf(session, tenantId, read);
+    const isNarrowed = session === this.database && this.#narrowed.mayNarrow(read);
+    const input = isNarrowed ? await this.#narrowed.narrow(known) : known;
     // A numbered page counts all matches.
     if (read.words.length === 0 || read.page.style === "page" || session !== this.database)
-      return pageOf(read, await this.#listColumns(input, session));
+      return pageOf(input.read, await this.#listColumns(input, session));
     const columns = await this.#search.list(input, (access, search) =>
       this.#listColumns({ ...input, search }, session, access),
     );

@@ -1,0 +1,154 @@
+// Lists whose conditions look at related rows: "projects of which the caller is a member", "posts whose author is an
+// editor". Where few rows meet such a condition, they are found first, by the indexes of the related rows, and the list is
+// read by their ids. Otherwise the list is walked in its order, and the condition is checked on each row: where many rows
+// meet it, a page is found soon.
+
+import type { Attribute, ResourceModel } from "../model/model.ts";
+import {
+  type Comparison,
+  type Condition,
+  conditionShape,
+  isComparison,
+  maxSeparateValues,
+} from "../query/condition.ts";
+import type { Read } from "../query/read.ts";
+import { compileFewRows, type FewRows, isAnchor } from "./compile/few-rows.ts";
+import type { ReadInput } from "./compile/input.ts";
+import { isIndexed } from "./compile/page-index.ts";
+import type { ColumnValues, Session, Statement } from "./database.ts";
+import type { Dialect } from "./dialect.ts";
+import { Shapes } from "./shapes.ts";
+
+/** Rows that one statement finds. Each id has an index range of its own in the statement of the list. */
+const maxRows = maxSeparateValues;
+/** Statements that look for rows before one list. */
+const maxStatements = 4;
+/** Lists of ids are filled up to one of these sizes, so that they share few statements. */
+const sizes = [1, 2, 5, 10, maxRows];
+/** An id that no row has. */
+const noId = "";
+
+/** Finds rows for one list. */
+interface Search {
+  readonly find: (rows: FewRows) => Promise<readonly ColumnValues[]>;
+  statements: number;
+}
+
+export class NarrowedReads {
+  readonly #dialect: Dialect;
+  readonly #database: Session;
+  readonly #statements = new Shapes<Statement<ReadInput<FewRows>>>();
+
+  constructor(dialect: Dialect, database: Session) {
+    this.#dialect = dialect;
+    this.#database = database;
+  }
+
+  /** Whether conditions on related rows decide about the rows of a list. */
+  mayNarrow({ conditions, words }: Read): boolean {
+    return words.length === 0 && !conditions.every(isComparison);
+  }
+
+  /** The read with ids in place of the first condition on related rows that few rows meet; the same read if there is none. */
+  async narrow(input: ReadInput<Read>): Promise<ReadInput<Read>> {
+    const { read } = input;
+    if (isIndexed(read)) return input;
+    const find = (rows: FewRows): Promise<readonly ColumnValues[]> =>
+      this.#database.query(this.#statementOf(rows), { ...input, read: rows });
+    const search = { find, statements: 0 };
+    for (const condition of read.conditions) {
+      if (isComparison(condition)) continue;
+      const comparison = await comparisonFor(search, read.resource, condition);
+      if (!comparison) continue;
+      const conditions = read.conditions.map((each) => (each === condition ? filled(comparison) : each));
+      return { ...input, read: { ...read, conditions } };
+    }
+    return input;
+  }
+
+  #statementOf(rows: FewRows): Statement<ReadInput<FewRows>> {
+    const shape = `${rows.column.name}|${conditionShape(rows.conditions)}`;
+    return this.#statements.get(rows.resource, shape, () => compileFewRows(this.#dialect, rows, maxRows));
+  }
+}
+
+/** The comparison of an id or a reference that means the same as a condition now; undefined if more than a few rows meet it. */
+async function comparisonFor(
+  search: Search,
+  resource: ResourceModel,
+  condition: Condition,
+): Promise<Comparison | undefined> {
+  if (isComparison(condition)) return undefined;
+  const { operator, conditions } = condition;
+  if (operator === "not") return undefined;
+  if (operator === "is") {
+    const { attribute } = condition;
+    const { target } = attribute.reference!;
+    return oneOf(attribute, await valuesOf(search, target, idOf(target), conditions));
+  }
+  if (operator === "some")
+    return oneOf(idOf(resource), await valuesOf(search, condition.resource, condition.attribute, conditions));
+  if (operator === "and")
+    return oneOf(idOf(resource), await valuesOf(search, resource, idOf(resource), conditions));
+  const ids: string[] = [];
+  for (const each of conditions) {
+    const ofOne = await valuesOf(search, resource, idOf(resource), [each]);
+    if (!ofOne) return undefined;
+    ids.push(...ofOne);
+  }
+  return oneOf(idOf(resource), [...new Set(ids)]);
+}
+
+/** The values of a column of the rows that meet all conditions; undefined if an index does not show that they are few. */
+async function valuesOf(
+  search: Search,
+  resource: ResourceModel,
+  column: Attribute,
+  conditions: readonly Condition[],
+): Promise<readonly string[] | undefined> {
+  const anchored = await anchoredConditions(search, resource, conditions);
+  if (!anchored) return undefined;
+  const [{ attribute, values }, ...others] = anchored;
+  if (values.length === 0) return [];
+  if (attribute === column && others.length === 0) return values.map(String).filter((each) => each !== noId);
+  search.statements += 1;
+  if (search.statements > maxStatements) return undefined;
+  const rows = await search.find({ resource, column, conditions: anchored });
+  if (rows.length > maxRows) return undefined;
+  const meeting = rows.filter(([value, isMet]) => isMet === 1 && value !== null);
+  return [...new Set(meeting.map(([value]) => String(value)))];
+}
+
+/** The conditions with one first by which an index finds the rows; undefined if there is none. */
+async function anchoredConditions(
+  search: Search,
+  resource: ResourceModel,
+  conditions: readonly Condition[],
+): Promise<FewRows["conditions"] | undefined> {
+  const anchors = conditions.filter(
+    (each): each is Comparison => isAnchor(resource, each) && each.values.length <= maxRows,
+  );
+  const anchor = anchors.find(({ attribute }) => attribute.reference || attribute.unique) ?? anchors[0];
+  if (anchor) return [anchor, ...conditions.filter((each) => each !== anchor)];
+  for (const condition of conditions) {
+    const comparison = await comparisonFor(search, resource, condition);
+    if (comparison) return [filled(comparison), ...conditions.filter((each) => each !== condition)];
+  }
+  return undefined;
+}
+
+function oneOf(attribute: Attribute, values: readonly string[] | undefined): Comparison | undefined {
+  return values && values.length <= maxRows ? { attribute, operator: "in", values } : undefined;
+}
+
+function idOf({ attribute }: ResourceModel): Attribute {
+  return attribute.get("id")!;
+}
+
+/** The same comparison with as many values as one of the sizes. */
+function filled(comparison: Comparison): Comparison {
+  const { values } = comparison;
+  const size = sizes.find((each) => each >= values.length)!;
+  if (values.length === size) return comparison;
+  return { ...comparison, values: [...values, ...Array.from({ length: size - values.length }, () => noId)] };
+}
