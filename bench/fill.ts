@@ -6,12 +6,10 @@ import { systemCaller } from "../packages/portico/src/auth/system-caller.ts";
 import { createTenant } from "../packages/portico/src/auth/tenants/tenant.ts";
 import { createUser } from "../packages/portico/src/cli/create-user.ts";
 import { Engine } from "../packages/portico/src/engine/engine.ts";
-import { newId } from "../packages/portico/src/lib/id.ts";
-import type { ResourceModel } from "../packages/portico/src/model/model.ts";
-import type { RowValues } from "../packages/portico/src/query/write.ts";
 import { assemble, withStore } from "../packages/portico/src/runtime/compose.ts";
 import { migrate } from "../packages/portico/src/store/schema/migrate.ts";
 import type { Store } from "../packages/portico/src/store/store.ts";
+import { insertRows } from "./insert-rows.ts";
 import { postOf } from "./post.ts";
 
 export interface Filled {
@@ -26,8 +24,6 @@ export interface Filled {
 
 /** Requests are counted as usual, but the quota is never exceeded. */
 const unlimitedQuota = { limit: 100_000_000, windowSeconds: 60 };
-const rowsPerTransaction = 1_000;
-const reportEvery = 20_000;
 const postIntervalMs = 60_000;
 const commentsPerPost = 3;
 
@@ -82,29 +78,4 @@ async function insertComments(
     const { title: body } = postOf(number);
     return { body, postId: postIds[number % postIds.length]!, authorId, createdAt, updatedAt: createdAt };
   });
-}
-
-/** @returns their ids */
-async function insertRows(
-  store: Store,
-  resource: ResourceModel,
-  tenantId: string,
-  total: number,
-  valuesOf: (number: number) => RowValues,
-): Promise<string[]> {
-  const ids: string[] = [];
-  while (ids.length < total) {
-    const rows = Array.from(
-      { length: Math.min(rowsPerTransaction, total - ids.length) },
-      (_, index): RowValues => ({ ...valuesOf(ids.length + index), id: newId(resource.idPrefix) }),
-    );
-    await store.transaction((session) =>
-      Promise.all(rows.map((values) => store.writes.insert(session, { resource, tenantId, values }))),
-    );
-    for (const { id } of rows) ids.push(String(id));
-    if (ids.length % reportEvery === 0 || ids.length === total) {
-      process.stderr.write(`  ${ids.length} of ${total} ${resource.segment}\n`);
-    }
-  }
-  return ids;
 }

@@ -8,6 +8,7 @@ import { LimitServer } from "./limit.ts";
 import { keyHeader, type LoadTool } from "./load.ts";
 import { loadTool } from "./load-tool.ts";
 import { median } from "./median.ts";
+import type { FilledMemberships } from "./memberships/fill.ts";
 import { type Memory, measureMemory } from "./memory.ts";
 import { accessToken, BareOidcServer, type Client, createClient } from "./oauth.ts";
 import type { Opponent } from "./opponent.ts";
@@ -16,7 +17,7 @@ import { Pgbench } from "./pgbench.ts";
 import { environmentFor, PorticoServer, projectFolder } from "./portico-server.ts";
 import { Rival } from "./rival.ts";
 import { rivalKinds } from "./rival-kinds.ts";
-import { createRow, findDeepPage, mixedParts, readParts, readRows, tokenRow } from "./rows.ts";
+import { createRow, findDeepPage, mixedParts, policyRows, readParts, readRows, tokenRow } from "./rows.ts";
 import { createWorkspace, type Workspace } from "./workspace.ts";
 
 export interface Measured {
@@ -32,6 +33,7 @@ export interface Measured {
 }
 
 const program = join(import.meta.dirname, "fill.ts");
+const membershipsFolder = join(import.meta.dirname, "memberships");
 const fillTimeoutMs = 30 * 60_000;
 const starts = 5;
 const requestsForMemory = [200_000, 1_000_000];
@@ -41,7 +43,7 @@ export async function measure(database: DatabaseName, options: Options, report: 
   try {
     const tool = loadTool(options, workspace.folder);
     report(`${database}: filling`);
-    const filled = await fill(workspace.databaseUrl, options.posts);
+    const filled: Filled = await fill(program, [String(options.posts)], workspace.databaseUrl);
     const databaseBytes = await workspace.databaseBytes();
     const start = (): Promise<PorticoServer> =>
       PorticoServer.start(workspace.databaseUrl, `/posts/${filled.ids[0]}`, keyHeader(filled.key));
@@ -49,9 +51,11 @@ export async function measure(database: DatabaseName, options: Options, report: 
     const startUpMs = await startUpTime(start);
     const startOpponents = (): Promise<Opponent[]> =>
       opponentsOn(database, workspace, filled, options, (line) => report(`${database}: ${line}`));
-    const rows = await measureRows({ start, startOpponents }, filled, tool, options, (line) =>
-      report(`${database}: ${line}`),
-    );
+    const reportRows = (line: string): void => report(`${database}: ${line}`);
+    const rows = [
+      ...(await measureRows({ start, startOpponents }, filled, tool, options, reportRows)),
+      ...(await measurePolicies(database, tool, options, reportRows)),
+    ];
     report(`${database}: memory after ${requestsForMemory.join(" and ")} requests`);
     const reads = { requests: requestsForMemory, parts: readParts(filled), maxMinutes: 5, seconds: 5 };
     const memory = await measureMemory(start, reads, tool);
@@ -81,8 +85,9 @@ async function opponentsOn(
   return Promise.all(pgbench ? [...rivals, pgbench] : rivals);
 }
 
-async function fill(databaseUrl: string, posts: number): Promise<Filled> {
-  const output = await runChild(process.execPath, [program, String(posts)], {
+/** @returns what the program prints as JSON */
+async function fill<Filled>(program: string, words: readonly string[], databaseUrl: string): Promise<Filled> {
+  const output = await runChild(process.execPath, [program, ...words], {
     cwd: projectFolder,
     env: environmentFor(databaseUrl),
     timeoutMs: fillTimeoutMs,
@@ -145,5 +150,35 @@ async function measureTokens(
     return await comparison.compare("tokens", [tokenRow(client)]);
   } finally {
     await limit.stop();
+  }
+}
+
+/** Pages of another project, whose policy looks at related rows. */
+async function measurePolicies(
+  database: DatabaseName,
+  tool: LoadTool,
+  options: Options,
+  report: Report,
+): Promise<MeasuredRow[]> {
+  const workspace = await createWorkspace(database);
+  try {
+    report("filling with memberships");
+    const { databaseUrl } = workspace;
+    const filled: FilledMemberships = await fill(join(membershipsFolder, "fill.ts"), [], databaseUrl);
+    const headers = keyHeader(filled.memberOfFew);
+    const portico = await PorticoServer.start(databaseUrl, "/plans", headers, {}, membershipsFolder);
+    try {
+      const limit = await LimitServer.start();
+      try {
+        const comparison = new Comparison({ portico, limit, opponents: [] }, tool, options, report);
+        return await comparison.compare("policies", policyRows(filled));
+      } finally {
+        await limit.stop();
+      }
+    } finally {
+      await portico.stop();
+    }
+  } finally {
+    await workspace.remove();
   }
 }

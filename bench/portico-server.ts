@@ -47,12 +47,14 @@ export class PorticoServer {
   /**
    * @param path requested until the response is 200
    * @param settings in addition to the default ones
+   * @param folder of the project
    */
   static async start(
     databaseUrl: string,
     path: string,
     headers: Record<string, string>,
     settings: NodeJS.ProcessEnv = {},
+    folder = projectFolder,
   ): Promise<PorticoServer> {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
@@ -65,7 +67,7 @@ export class PorticoServer {
     };
     const started = performance.now();
     const child = startChild(program, ["serve"], {
-      cwd: projectFolder,
+      cwd: folder,
       env,
       stdio: ["ignore", "ignore", "inherit"],
     });

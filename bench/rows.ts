@@ -2,6 +2,7 @@
 
 import type { Filled } from "./fill.ts";
 import { keyHeader, type Load } from "./load.ts";
+import type { FilledMemberships } from "./memberships/fill.ts";
 import type { LoadShare } from "./memory.ts";
 import { type Client, tokenLoad } from "./oauth.ts";
 import { postOf } from "./post.ts";
@@ -71,6 +72,26 @@ function graphqlRow(name: string, key: string, query: Query): Row {
   const body = JSON.stringify({ query: query.portico });
   const load: Load = { status: 200, method: "POST", paths: ["/graphql"], headers, body };
   return { name, load, rivals: "queries", query };
+}
+
+/** Pages of rows that everybody sees, and of rows that a policy shows to their members. */
+export function policyRows({ memberOfFew, memberOfMany }: FilledMemberships): Row[] {
+  const page = (path: string, key: string): Load => ({
+    ...{
+      status: 200,
+      method: "GET",
+      paths: [`${path}?limit=${pageSize}`],
+      headers: keyHeader(key),
+      body: "",
+    },
+  });
+  const withoutPolicy = "page of 20 without a policy";
+  const floorOfRow = { of: withoutPolicy, percent: 50 };
+  return [
+    { name: withoutPolicy, load: page("/plans", memberOfFew) },
+    { name: "policy, member of 20 of 5,000", load: page("/projects", memberOfFew), floorOfRow },
+    { name: "policy, member of 2,500", load: page("/projects", memberOfMany), floorOfRow },
+  ];
 }
 
 export function createRow({ key }: Filled): Row {
