@@ -8,6 +8,7 @@ import type { PresentedHeaders } from "../lib/presented-headers.ts";
 import type { Model } from "../model/model.ts";
 import type { Store } from "../store/store.ts";
 import { type Environment, keyHash, keyPattern, keyPrefixPattern, prefixLength } from "./api-keys/format.ts";
+import { callerOfKey } from "./api-keys/key-caller.ts";
 import { KeyLookup } from "./api-keys/lookup.ts";
 import { challenge, invalidCredential, presentedCredential } from "./presented-credential.ts";
 import type { AccessTokens } from "./tokens/access-tokens.ts";
@@ -71,24 +72,9 @@ export class Authenticator {
     const isSame = timingSafeEqual(Buffer.from(keyHash(presented)), Buffer.from(record.keyHash));
     if (!record.isKnown || record.isRevoked || record.expiresAt <= Date.now()) throw invalidCredential();
     if (!isSame || record.isOwnerInactive) throw invalidCredential();
-    const isSecret = record.type === "secret";
-    return {
-      // A publishable key identifies a tenant and grants nothing.
-      kind: isSecret ? "key" : "anonymous",
-      tenantId: record.tenantId,
-      userId: isSecret ? record.ownerId : null,
-      role: isSecret ? record.role : null,
-      credentialId: record.id,
-      keyId: record.id,
-      scopes: isSecret ? record.scopes.scopes : noScopes,
-      scopesOutsideRole: isSecret ? record.scopes.scopesOutsideRole : undefined,
-      quota: record.quota ?? this.#quota,
-      address,
-    };
+    return callerOfKey(record, this.#quota, address);
   }
 }
-
-const noScopes: ReadonlySet<string> = new Set();
 
 function wrongEnvironment(environment: Environment): Problem {
   const message =

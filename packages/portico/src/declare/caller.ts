@@ -17,6 +17,9 @@ export interface Caller {
   readonly credentialId: string;
   /** Whether a user granted this access to an application, by an access token. */
   readonly isDelegated?: boolean | undefined;
+  /** The client and the grant of an access token of this server; a client that acts for itself has no grant. */
+  readonly clientId?: string | undefined;
+  readonly grantId?: string | undefined;
   /** The API key of the request; undefined for an access token. Requests of keys are counted and logged. */
   readonly keyId?: string | undefined;
   /** What the caller may do: the scopes of the credential that the role of its user includes. */

@@ -7,6 +7,7 @@ import { everyScope } from "../../declare/roles.ts";
 import { BoundedMap } from "../../lib/bounded-map.ts";
 import type { Model } from "../../model/model.ts";
 import { defineQuery, type ParametersOf, type Query } from "../../store/own-tables/query.ts";
+import { parameter } from "../../store/statement.ts";
 import type { Store } from "../../store/store.ts";
 import { type EffectiveScopes, RoleScopes } from "../role-scopes.ts";
 import { users } from "../users/resource.ts";
@@ -111,6 +112,53 @@ const selectKeys = defineQuery(
       .where("key.prefix", "=", sql<string>`any(${input.prefixes})`),
 );
 
+interface KeyId {
+  readonly tenantId: string;
+  readonly id: string;
+}
+
+/** Rotations that are followed. */
+const maxRotations = 1_000;
+
+/** The last usable key among a key and those that have replaced it one after another. */
+const selectLatest = defineQuery([apiKeysTable, users], (db, { tenantId, id }: ParametersOf<KeyId>) =>
+  db
+    .withRecursive("chain", (recursive) =>
+      recursive
+        .selectFrom("api_keys")
+        .select(["id", "rotated_to_id", sql<number>`0`.as("rotations")])
+        .where("tenant_no", "=", tenantId)
+        .where("id", "=", id)
+        .unionAll(
+          recursive
+            .selectFrom("chain")
+            .innerJoin("api_keys as next", "next.id", "chain.rotated_to_id")
+            .select(["next.id", "next.rotated_to_id", sql<number>`rotations + 1`.as("rotations")])
+            .where("next.tenant_no", "=", tenantId)
+            .where("rotations", "<", sql.lit(maxRotations)),
+        ),
+    )
+    .selectFrom("chain")
+    .innerJoin("api_keys as key", "key.id", "chain.id")
+    .leftJoin("users as owner", (join) =>
+      join.onRef("owner.tenant_no", "=", "key.tenant_no").onRef("owner.id", "=", "key.owner_id"),
+    )
+    .select(["key.prefix", "key.id as known_id", "key.tenant_no", "key.owner_id"])
+    .select(["key.rate_limit", "key.revoked_at"])
+    .select(["owner.role", "owner.active"])
+    .select(({ ref }) => dummyNames.map((name) => ref(`key.${name}`).as(name)))
+    .where("key.tenant_no", "=", tenantId)
+    .where("key.type", "=", sql.lit("secret"))
+    .where("key.revoked_at", "is", null)
+    .where(
+      "key.expires_at",
+      ">",
+      parameter(() => new Date().toISOString()),
+    )
+    .orderBy("rotations", "desc")
+    .limit(sql.lit(1)),
+);
+
 export class KeyLookup {
   readonly #store: Store;
   readonly #one: Query<KeyRow, { prefix: string }>;
@@ -135,6 +183,16 @@ export class KeyLookup {
     if (this.#store.database.isRemote) return this.#findBatched(prefix);
     // The statement returns one row for any prefix.
     return this.#record((await this.#one.first(this.#store.database, { prefix }))!);
+  }
+
+  /**
+   * The key with this id, or the one that has replaced it; undefined if neither can be used, because it was revoked or has
+   * expired, or because its owner was deactivated.
+   */
+  async findLatest(tenantId: string, id: string): Promise<KeyRecord | undefined> {
+    const row = await selectLatest(this.#store).first(this.#store.database, { tenantId, id });
+    const record = row && this.#record(row);
+    return record?.isOwnerInactive ? undefined : record;
   }
 
   /** Over a network, the keys of all requests that were received together are read by one query. */

@@ -5,14 +5,14 @@ import type { Caller, Quota } from "../../declare/caller.ts";
 import { BoundedMap } from "../../lib/bounded-map.ts";
 import type { Model } from "../../model/model.ts";
 import type { Store } from "../../store/store.ts";
-import { openIdScopes } from "../clients/rules.ts";
 import { invalidCredential } from "../presented-credential.ts";
-import { RoleScopes } from "../role-scopes.ts";
+import type { RoleScopes } from "../role-scopes.ts";
 import { type AccessClaims, clockSkewSeconds, unverifiedClaims, verifiedClaims } from "./access-claims.ts";
 import { hashToken } from "./hash-token.ts";
 import type { OAuthRecords } from "./oauth-records.ts";
 import type { OAuthUrls } from "./oauth-urls.ts";
 import type { SigningKeyRing } from "./signing-keys.ts";
+import { callerOfToken, commonScopes, tokenScopes, withRights } from "./token-caller.ts";
 import { type CurrentRights, revokedModel, TokenStatus } from "./token-status.ts";
 
 const maxCachedTokens = 10_000;
@@ -58,8 +58,7 @@ export class AccessTokens {
     this.#urls = urls;
     this.#quota = quota;
     this.#status = new TokenStatus(store);
-    const parse = (scope: string) => new Set(scope.split(" ").filter((each) => each !== ""));
-    this.#scopes = new RoleScopes(model, parse, openIdScopes);
+    this.#scopes = tokenScopes(model);
   }
 
   /** The caller of a token. @throws Problem `invalid_credential` */
@@ -70,9 +69,7 @@ export class AccessTokens {
     const { callerRights } = verified;
     if (callerRights?.scopes !== rights?.scopes || callerRights?.role !== rights?.role) {
       verified.callerRights = rights;
-      const role = rights?.role ?? null;
-      const scopes = this.#scopes.of(commonScopes(verified.claims, rights?.scopes), role);
-      verified.caller = { ...verified.caller, role, ...scopes };
+      verified.caller = withRights(verified.caller, this.#scopes, verified.claims.scope, rights);
     }
     return verified.caller;
   }
@@ -91,7 +88,7 @@ export class AccessTokens {
     const verified = await this.#current(token, 0);
     if (!verified) return undefined;
     const rights = await verified.rights;
-    const scope = commonScopes(verified.claims, rights?.scopes);
+    const scope = commonScopes(verified.claims.scope, rights?.scopes);
     const { scopes } = this.#scopes.of(scope, rights?.role ?? null);
     return { ...verified.claims, scope: [...scopes].join(" ") };
   }
@@ -125,7 +122,7 @@ export class AccessTokens {
     if (!claims) return undefined;
     const verified: VerifiedToken = {
       claims,
-      caller: this.#callerOf(claims),
+      caller: callerOfToken(claims, this.#quota),
       rights: Promise.resolve(undefined),
       callerRights: undefined,
       statusReadAt: -statusTtlMs,
@@ -133,29 +130,4 @@ export class AccessTokens {
     this.#verified.set(key, verified);
     return verified;
   }
-
-  #callerOf(claims: AccessClaims): Caller {
-    const { tenant_id: tenantId, client_id: clientId, sub } = claims;
-    const isUser = sub !== clientId;
-    return {
-      kind: isUser ? "user" : "client",
-      tenantId,
-      userId: isUser ? sub : null,
-      role: null,
-      isDelegated: isUser,
-      credentialId: isUser ? `${clientId}/${sub}` : clientId,
-      scopes: new Set(),
-      quota: this.#quota,
-    };
-  }
-}
-
-/**
- * The scopes of the token that its client still has, separated by spaces.
- * @param clientScopes a JSON list
- */
-function commonScopes({ scope = "" }: AccessClaims, clientScopes: string | undefined): string {
-  const allowed = new Set<string>(clientScopes === undefined ? [] : JSON.parse(clientScopes));
-  const scopes = scope.split(" ").filter((each) => allowed.has(each));
-  return scopes.join(" ");
 }

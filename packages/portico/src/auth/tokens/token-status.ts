@@ -24,39 +24,28 @@ export interface CurrentRights {
   readonly role: string | null;
 }
 
-const statusTables = [oauthClients, oauthRecordsTable, users] as const;
+/** Whom a token speaks for: a client, or a user who has granted access to it. */
+export type TokenSubject = Pick<AccessClaims, "tenant_id" | "client_id" | "sub" | "grant_id">;
 
-/** The client of a token that is not revoked. */
-function unrevokedClient(
-  db: Kysely<DatabaseOf<typeof statusTables>>,
-  { client_id, tenant_id }: ParametersOf<AccessClaims>,
-) {
-  const revocation = parameter(({ jti }: AccessClaims) => hashToken(jti));
+const statusTables = [oauthClients, oauthRecordsTable, users] as const;
+type StatusDatabase = Kysely<DatabaseOf<typeof statusTables>>;
+
+function client(db: StatusDatabase, { client_id, tenant_id }: ParametersOf<TokenSubject>) {
   return db
     .selectFrom("oauth_clients as c")
     .select("c.scopes")
     .where("c.client_id", "=", client_id)
-    .where("c.tenant_no", "=", tenant_id)
-    .where(({ exists, lit, not, selectFrom }) =>
-      not(
-        exists(
-          selectFrom("oauth_records")
-            .select(lit(1).as("one"))
-            .where("model", "=", sql.lit(revokedModel))
-            .where("id", "=", revocation),
-        ),
-      ),
-    );
+    .where("c.tenant_no", "=", tenant_id);
 }
 
-const selectClientStatus = defineQuery(statusTables, (db, claims: ParametersOf<AccessClaims>) =>
-  unrevokedClient(db, claims).select(sql.lit(null).as("role")),
-);
+/** The rights of a client that acts for itself. */
+const selectClientRights = (db: StatusDatabase, subject: ParametersOf<TokenSubject>) =>
+  client(db, subject).select(sql.lit(null).as("role"));
 
-/** The same for a token of a user, whose grant must still exist, and whose account must be active. */
-const selectUserStatus = defineQuery(statusTables, (db, claims: ParametersOf<AccessClaims>) => {
-  const grant = parameter((token: AccessClaims) => hashToken(token.grant_id ?? ""));
-  return unrevokedClient(db, claims)
+/** The rights of a user, whose grant must still exist, and whose account must be active. */
+const selectUserRights = (db: StatusDatabase, subject: ParametersOf<TokenSubject>) => {
+  const grant = parameter(({ grant_id }: TokenSubject) => hashToken(grant_id ?? ""));
+  return client(db, subject)
     .where(({ exists, lit, selectFrom }) =>
       exists(
         selectFrom("oauth_records")
@@ -68,9 +57,29 @@ const selectUserStatus = defineQuery(statusTables, (db, claims: ParametersOf<Acc
     )
     .innerJoin("users as u", "u.tenant_no", "c.tenant_no")
     .select("u.role")
-    .where("u.id", "=", claims.sub)
+    .where("u.id", "=", subject.sub)
     .where("u.active", "=", sql.lit(true));
-});
+};
+
+/** Whether the token itself was not revoked. */
+function isNotRevoked(db: StatusDatabase) {
+  const revocation = parameter(({ jti }: AccessClaims) => hashToken(jti));
+  const revocations = db
+    .selectFrom("oauth_records")
+    .select(sql.lit(1).as("one"))
+    .where("model", "=", sql.lit(revokedModel))
+    .where("id", "=", revocation);
+  return sql<boolean>`not exists ${revocations}`;
+}
+
+const selectClientStatus = defineQuery(statusTables, (db, claims: ParametersOf<AccessClaims>) =>
+  selectClientRights(db, claims).where(isNotRevoked(db)),
+);
+const selectUserStatus = defineQuery(statusTables, (db, claims: ParametersOf<AccessClaims>) =>
+  selectUserRights(db, claims).where(isNotRevoked(db)),
+);
+const selectClientSubject = defineQuery(statusTables, selectClientRights);
+const selectUserSubject = defineQuery(statusTables, selectUserRights);
 
 export class TokenStatus {
   readonly #store: Store;
@@ -83,9 +92,15 @@ export class TokenStatus {
     this.#ofUser = selectUserStatus(store);
   }
 
-  /** What the token may do now; undefined if it does not count any more. */
+  /** What a token may do now; undefined if it does not count any more. */
   current(claims: AccessClaims): Promise<CurrentRights | undefined> {
     const query = claims.sub === claims.client_id ? this.#ofClient : this.#ofUser;
     return query.first(this.#store.database, claims);
+  }
+
+  /** What the subject of a token may do now, whether or not that token still counts; undefined if it is gone. */
+  ofSubject(subject: TokenSubject): Promise<CurrentRights | undefined> {
+    const select = subject.sub === subject.client_id ? selectClientSubject : selectUserSubject;
+    return select(this.#store).first(this.#store.database, subject);
   }
 }
