@@ -3,10 +3,12 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { Authenticator } from "./auth/authenticator.ts";
+import { Principals } from "./auth/principal.ts";
 import type { OAuthUrls } from "./auth/tokens/oauth-urls.ts";
 import type { App } from "./declare/app.ts";
 import { Engine } from "./engine/engine.ts";
 import { OperatorError } from "./errors.ts";
+import { EventReader } from "./events/event-reader.ts";
 import { EventFeed } from "./events/feed.ts";
 import { StoredNames } from "./events/stored-names.ts";
 import { createHttpServer, type HttpServerOptions } from "./http/http-server.ts";
@@ -31,6 +33,7 @@ import { secretsFor } from "./runtime/secrets.ts";
 import { authUrl, completeSettings, type Settings } from "./runtime/settings/settings.ts";
 import type { Store } from "./store/store.ts";
 import { SubscriptionHub } from "./subscriptions/hub.ts";
+import { VisibleEvents } from "./subscriptions/visible-events.ts";
 
 /** How long requests in progress may take once the server is closed. */
 const requestTimeoutMs = 10_000;
@@ -133,15 +136,19 @@ export class PorticoServer implements Server {
     const server = authorizationServer(store, engine, assembly, secrets, urls, logger);
     const report: Report = (message, details) => logger.warn(details, message);
     const quotas = new RequestQuotas(new TokenBuckets(), new TokenBuckets(), settings.failedAuthQuota);
-    const events = new EventFeed(store, report, new StoredNames(model.resources));
+    const names = new StoredNames(model.resources);
+    const events = new EventFeed(store, report, names);
     const hub = new SubscriptionHub({
       ...{ engine, events },
       maxSubscriptions: settings.maxSubscriptions,
       charge: (...charge) => quotas.chargeStream(...charge),
       onInternalError: (err) => logger.error({ err }, "a subscription failed"),
     });
+    const principals = new Principals(store, model, settings.keyQuota);
     return {
       ...{ app, settings, model, store, engine, reports, events, quotas, hub, secrets, urls, logger, report },
+      ...{ principals, eventReader: new EventReader(store, names) },
+      visibleEvents: new VisibleEvents(engine, events),
       oauth: { server, ...mountedAt(authUrl(settings, settings.publicUrl), settings.publicUrl) },
     };
   }

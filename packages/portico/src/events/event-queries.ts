@@ -15,7 +15,7 @@ const maxRangeSize = 32;
 const maxRangeBytes = 256 * 1024;
 
 /** A position as parameters. */
-interface After {
+export interface After {
   readonly afterTransaction: number;
   readonly afterSequence: number;
 }
@@ -24,9 +24,13 @@ export function afterPosition({ transactionId, sequence }: Position): After {
   return { afterTransaction: transactionId, afterSequence: sequence };
 }
 
-interface Until {
+export interface Until {
   readonly untilTransaction: number;
   readonly untilSequence: number;
+}
+
+export function untilPosition({ transactionId, sequence }: Position): Until {
+  return { untilTransaction: transactionId, untilSequence: sequence };
 }
 
 interface RangeInput extends After, Until {
@@ -35,32 +39,35 @@ interface RangeInput extends After, Until {
 }
 
 export function rangeInput({ tenantId, resource, after, until }: EventRange): RangeInput {
-  const { transactionId: untilTransaction, sequence: untilSequence } = until;
-  return { tenantId, resource, ...afterPosition(after), untilTransaction, untilSequence };
+  return { tenantId, resource, ...afterPosition(after), ...untilPosition(until) };
 }
 
-function isAfter({ name }: Dialect, input: ParametersOf<After>): RawBuilder<boolean> {
+export function isAfter({ name }: Dialect, input: ParametersOf<After>): RawBuilder<boolean> {
   return name === "sqlite"
     ? sql<boolean>`sequence > ${input.afterSequence}`
     : sql<boolean>`(transaction_id, sequence) > (${input.afterTransaction}::bigint, ${input.afterSequence}::bigint)`;
 }
 
-function isUntil({ name }: Dialect, input: ParametersOf<Until>): RawBuilder<boolean> {
+export function isUntil({ name }: Dialect, input: ParametersOf<Until>): RawBuilder<boolean> {
   return name === "sqlite"
     ? sql<boolean>`sequence <= ${input.untilSequence}`
     : sql<boolean>`(transaction_id, sequence) <= (${input.untilTransaction}::bigint, ${input.untilSequence}::bigint)`;
 }
 
 /** On SQLite the table has no transactions. */
-function transactionId({ name }: Dialect): RawBuilder<number> {
+export function transactionId({ name }: Dialect): RawBuilder<number> {
   return name === "sqlite" ? sql<number>`0` : sql<number>`transaction_id`;
 }
 
-function inOrder({ name }: Dialect): RawBuilder<unknown> {
-  return name === "sqlite" ? sql`sequence` : sql`transaction_id, sequence`;
+export function inOrder({ name }: Dialect, direction: "asc" | "desc" = "asc"): RawBuilder<unknown> {
+  const each = sql.raw(direction);
+  return name === "sqlite" ? sql`sequence ${each}` : sql`transaction_id ${each}, sequence ${each}`;
 }
 
-const columns = ["sequence", "tenant_no as tenantId", "resource", "kind", "row_id as rowId"] as const;
+export const eventColumns = [
+  ...(["sequence", "id", "tenant_no as tenantId", "resource", "kind", "row_id as rowId"] as const),
+  "created_at as createdAt",
+] as const;
 
 /**
  * The next events. Those of transactions from the horizon on are not complete yet, and come without their rows.
@@ -77,7 +84,7 @@ export const selectNew = defineQuery(
     return db
       .selectFrom("events")
       .select([
-        ...columns,
+        ...eventColumns,
         transactionId(dialect).as("transactionId"),
         isComplete.as("isComplete"),
         sql<string>`case when ${isComplete} then "row" end`.as("row"),
@@ -123,7 +130,7 @@ export const selectRange = defineQuery(
     return db
       .selectFrom("events")
       .select([
-        ...columns,
+        ...eventColumns,
         "row",
         "deleted_parents as deletedParents",
         transactionId(dialect).as("transactionId"),

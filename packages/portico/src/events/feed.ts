@@ -15,7 +15,7 @@ import {
   selectRange,
   storedEventOf,
 } from "./event-queries.ts";
-import { horizonOf, nextTransactionOf } from "./horizon.ts";
+import { completePosition, nextTransactionOf } from "./horizon.ts";
 import { HorizonWait, type WaitOptions } from "./horizon-wait.ts";
 import { Position } from "./position.ts";
 import { type EventTopic, PurgedEvents } from "./purged-events.ts";
@@ -128,15 +128,9 @@ export class EventFeed {
   }
 
   async #startPosition(): Promise<Position> {
-    const position = await this.#presentPosition();
+    const position = await completePosition(this.#store);
     // Another listener may have started in the meantime.
     return this.#position ?? position;
-  }
-
-  async #presentPosition(): Promise<Position> {
-    if (this.#store.database.isRemote) return Position.before(await horizonOf(this.#store));
-    const newest = await selectNewest(this.#store).first(this.#store.database);
-    return new Position(0, newest?.sequence ?? 0);
   }
 
   /** Polls as soon as the interval between polls allows. */

@@ -7,6 +7,8 @@
 
 import type { Statement } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
+import { selectNewest } from "./event-queries.ts";
+import { Position } from "./position.ts";
 
 /** `xmin:xmax:xip,xip`, with numbers of 64 bits */
 const selectSnapshot: Statement<undefined> = {
@@ -49,6 +51,13 @@ export async function horizonOf({ database }: Pick<Store, "database">): Promise<
   const foreign = new Set((await database.query(selectForeign, undefined)).map(([id]) => String(id)));
   const own = inProgress.split(",").find((id) => !foreign.has(lower32(id)));
   return Number(own ?? xmax);
+}
+
+/** The position up to which events are complete: none will be added before it. */
+export async function completePosition(store: Store): Promise<Position> {
+  if (store.database.isRemote) return Position.before(await horizonOf(store));
+  const newest = await selectNewest(store).first(store.database);
+  return new Position(0, newest?.sequence ?? 0);
 }
 
 /** The number of a transaction that has not begun. Numbers from this one on do not occur. */

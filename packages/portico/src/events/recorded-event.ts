@@ -3,6 +3,8 @@
 import type { Position } from "./position.ts";
 
 export interface RecordedEvent {
+  /** `event_01k...` */
+  readonly id: string;
   /** Its position among all events. A subscriber resumes after it. */
   readonly position: Position;
   readonly tenantId: string;
@@ -15,6 +17,8 @@ export interface RecordedEvent {
   readonly row: string;
   /** A JSON list of the parents that were deleted together with the row, nearest first; null if there are none. */
   readonly deletedParents: string | null;
+  /** When the write began: ISO 8601 in UTC. */
+  readonly createdAt: string;
 }
 
 /** A range of the events of a tenant's resource. */

@@ -77,15 +77,26 @@ export class StoredNames {
     return this.#storedNames.get(resource) ?? resource;
   }
 
+  /** The current names of a resource and of a type of event. */
+  currentNames({
+    resource,
+    kind,
+  }: Pick<StoredEvent, "resource" | "kind">): Pick<RecordedEvent, "resource" | "type"> {
+    const type = currentEventType(kind);
+    return {
+      resource: this.#byStoredName.get(resource)?.name ?? resource,
+      type: this.#types.get(type) ?? type,
+    };
+  }
+
   /** The event with current names. */
   currentEvent({ kind, ...event }: StoredEvent): RecordedEvent {
-    const type = currentEventType(kind);
+    const names = this.currentNames({ resource: event.resource, kind });
     const resource = this.#byStoredName.get(event.resource);
-    if (!resource) return { ...event, type };
+    if (!resource) return { ...event, ...names };
     return {
       ...event,
-      resource: resource.name,
-      type: this.#types.get(type) ?? type,
+      ...names,
       row: renameMembers(event.row, renamedFieldsOf(resource).toCurrent),
       deletedParents: event.deletedParents && currentParents(resource, event.deletedParents),
     };

@@ -1,10 +1,12 @@
 // The interface of a module: a capability of the server, in a folder of its own with a `module.ts`. compose.ts lists all
 // modules.
 
+import type { Principals } from "../auth/principal.ts";
 import type { OAuthUrls } from "../auth/tokens/oauth-urls.ts";
 import type { App } from "../declare/app.ts";
 import type { Resource } from "../declare/resource.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { EventReader } from "../events/event-reader.ts";
 import type { EventFeed } from "../events/feed.ts";
 import type { HttpModule } from "../http/http-module.ts";
 import type { Logger } from "../http/logging/log.ts";
@@ -19,6 +21,7 @@ import type { OAuthOptions } from "../oauth/endpoints/routes.ts";
 import type { OwnIndex, Table } from "../store/schema/table.ts";
 import type { Store } from "../store/store.ts";
 import type { SubscriptionHub } from "../subscriptions/hub.ts";
+import type { VisibleEvents } from "../subscriptions/visible-events.ts";
 import type { Settings } from "./settings/settings.ts";
 
 /** The arguments of the functions that create modules. */
@@ -67,10 +70,17 @@ export interface ServerContext extends ModuleOptions {
   readonly secrets: readonly string[];
   /** Where callers reach the server; known once it listens, because PORT may leave the choice to the system. */
   readonly urls: Promise<OAuthUrls>;
+  /** New events, as they happen. */
   readonly events: EventFeed;
+  /** Earlier events, for readers that keep a position. */
+  readonly eventReader: EventReader;
+  /** Which events a caller sees. */
+  readonly visibleEvents: VisibleEvents;
   readonly quotas: RequestQuotas;
   /** The subscriptions of all protocols in this process. */
   readonly hub: SubscriptionHub;
+  /** The current callers of whatever acts without presenting a credential. */
+  readonly principals: Principals;
   /** The authorization server and its paths. */
   readonly oauth: Omit<OAuthOptions, "addressOf">;
   readonly logger: Logger;

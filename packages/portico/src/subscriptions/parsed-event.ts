@@ -7,6 +7,7 @@ import type { RowValues } from "../query/write.ts";
 import type { EventSource } from "./event-source.ts";
 
 export interface ParsedEvent {
+  readonly event: RecordedEvent;
   readonly position: Position;
   /** `post.created` */
   readonly kind: string;
@@ -32,7 +33,7 @@ export async function parseEvents(
       const values: RowValues | null = JSON.parse(row);
       if (values === null) throw new Error("the row is null");
       const parents: readonly RowValues[] = deletedParents === null ? none : JSON.parse(deletedParents);
-      parsed.push({ position, kind, rowId, row: values, deletedParents: parents });
+      parsed.push({ event, position, kind, rowId, row: values, deletedParents: parents });
     } catch (error) {
       source.skip(event, error);
     }

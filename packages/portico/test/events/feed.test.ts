@@ -137,6 +137,7 @@ onEachDatabase("the feed of events", (database) => {
     const reports: unknown[] = [];
     const reporting = new EventFeed(store, (...report) => reports.push(report), new StoredNames([]));
     const event = {
+      id: "event_7",
       position: new Position(0, 7),
       tenantId: "tenant",
       resource: "thing",
@@ -144,6 +145,7 @@ onEachDatabase("the feed of events", (database) => {
       rowId: "a",
       row: "{",
       deletedParents: null,
+      createdAt: "2026-01-01T00:00:00.000Z",
     };
     const err = new SyntaxError("unexpected end");
     reporting.skip(event, err);

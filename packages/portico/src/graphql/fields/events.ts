@@ -5,13 +5,13 @@ import { containerConditions } from "../../engine/containers.ts";
 import { type Problem, validationError } from "../../errors.ts";
 import { eventType } from "../../events/event-type.ts";
 import type { ResourceModel } from "../../model/model.ts";
+import { isOwn } from "../../query/own-text.ts";
 import type { Selection } from "../../query/read.ts";
 import type { CollectedField } from "../document/collect-fields.ts";
 import { pascalCase } from "../schema/naming.ts";
 import { type Arguments, type EventSelection, rowMapping } from "./field-mapping.ts";
 import { filterConditions } from "./filter-arguments.ts";
 import { isPresent, parentContainer } from "./list-arguments.ts";
-import { isOwn } from "./own-text.ts";
 import type { ResourceFieldKind } from "./root-field.ts";
 import { selectionOf } from "./row-members.ts";
 

@@ -6,12 +6,12 @@ import type { Caller } from "../../declare/caller.ts";
 import type { WriteResult } from "../../engine/write-result.ts";
 import type { Writes } from "../../engine/writes.ts";
 import type { ResourceModel } from "../../model/model.ts";
+import { ownText } from "../../query/own-text.ts";
 import type { Selection } from "../../query/read.ts";
 import type { CollectedField } from "../document/collect-fields.ts";
 import { actionInput, createInput, isOptionalInput, updateInput } from "../schema/inputs.ts";
 import { requiredId } from "../schema/shared-types.ts";
 import { type Arguments, type RootFieldMapping, rowMapping } from "./field-mapping.ts";
-import { ownText } from "./own-text.ts";
 import type { ResourceFieldKind } from "./root-field.ts";
 import { selectionOf } from "./row-members.ts";
 

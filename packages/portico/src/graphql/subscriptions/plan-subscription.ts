@@ -4,11 +4,11 @@ import { missingRelatedScope } from "../../engine/authorize.ts";
 import { Problem } from "../../errors.ts";
 import { valueKey } from "../../lib/value-key.ts";
 import { bytesOfToken } from "../../query/answer-size.ts";
+import { isOwn, ownText } from "../../query/own-text.ts";
 import type { SubscriptionPlan } from "../../subscriptions/plan.ts";
 import type { GraphqlRequest } from "../document/request.ts";
 import { missingScopes } from "../document/scopes.ts";
 import { type PreparedOperation, rowsPerToken } from "../execute/executor.ts";
-import { isOwn, ownText } from "../fields/own-text.ts";
 
 export interface GraphqlSubscriptionPlan extends SubscriptionPlan {
   /** The response name of the field. */

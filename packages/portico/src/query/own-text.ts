@@ -1,9 +1,9 @@
 // Selections that need no statement of their own, because the row is known already.
 
-import { constantFill } from "../../model/fill.ts";
-import type { Attribute } from "../../model/model.ts";
-import type { Selection } from "../../query/read.ts";
-import type { RowValues } from "../../query/write.ts";
+import { constantFill } from "../model/fill.ts";
+import type { Attribute } from "../model/model.ts";
+import type { Selection } from "./read.ts";
+import type { RowValues } from "./write.ts";
 
 /** The selection of a row as JSON text; undefined if it includes other rows. */
 export function ownText(row: RowValues, { members }: Selection): string | undefined {

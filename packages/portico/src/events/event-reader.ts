@@ -1,0 +1,87 @@
+// Reads recorded events of several resources of a tenant, for whatever reads them later than they happen: the event log and
+// webhooks. A reader keeps a position and needs no process to listen meanwhile.
+
+import type { Store } from "../store/store.ts";
+import { afterPosition, positionOf, storedEventOf, untilPosition } from "./event-queries.ts";
+import { completePosition } from "./horizon.ts";
+import { Position } from "./position.ts";
+import { PurgedEvents } from "./purged-events.ts";
+import type { RecordedEvent } from "./recorded-event.ts";
+import { maxScanned, scanBackward, scanForward, selectFitting } from "./scan-queries.ts";
+import type { StoredNames } from "./stored-names.ts";
+
+/** An event without its row. */
+export type ScannedEvent = Pick<RecordedEvent, "position" | "resource" | "type" | "rowId" | "createdAt">;
+
+export interface ScanRange {
+  readonly tenantId: string;
+  /** The names of the resources. */
+  readonly resources: readonly string[];
+  /** The first position is excluded. */
+  readonly after: Position;
+  readonly until: Position;
+}
+
+export class EventReader {
+  readonly #store: Store;
+  readonly #names: StoredNames;
+  readonly #purged: PurgedEvents;
+
+  constructor(store: Store, names: StoredNames) {
+    this.#store = store;
+    this.#names = names;
+    this.#purged = new PurgedEvents(store);
+  }
+
+  /**
+   * The position up to which events are complete: no event will be added before it. To pass over none, read no further
+   * than this.
+   */
+  completeUntil(): Promise<Position> {
+    return completePosition(this.#store);
+  }
+
+  /**
+   * The first events of a range without their rows: the oldest, or the newest if `isBackward`, in that order.
+   * @returns `maxScanned` events if there may be more
+   */
+  async scan(
+    { tenantId, resources, after, until }: ScanRange,
+    isBackward = false,
+  ): Promise<readonly ScannedEvent[]> {
+    const select = isBackward ? scanBackward : scanForward;
+    const rows = await select(this.#store).all(this.#store.database, {
+      tenantId,
+      resources: JSON.stringify(resources.map((name) => this.#names.storedName(name))),
+      ...afterPosition(after),
+      ...untilPosition(until),
+    });
+    return rows.map(({ resource, kind, rowId, createdAt, ...position }) => ({
+      ...this.#names.currentNames({ resource, kind }),
+      position: positionOf(position),
+      rowId,
+      createdAt,
+    }));
+  }
+
+  /**
+   * Reads events that a scan found, in their order: all of them, or the first ones if their rows are large. An event that
+   * has been deleted since is left out.
+   */
+  async read(tenantId: string, events: readonly ScannedEvent[]): Promise<readonly RecordedEvent[]> {
+    if (events.length === 0) return [];
+    const sequences = JSON.stringify(events.map(({ position }) => position.sequence));
+    const rows = await selectFitting(this.#store).all(this.#store.database, { tenantId, sequences });
+    return rows.map((row) => this.#names.currentEvent(storedEventOf(row)));
+  }
+
+  /** The last event of these resources that retention has deleted; the start if none was. */
+  async lastPurged(tenantId: string, resources: readonly string[]): Promise<Position> {
+    const last = await Promise.all(
+      resources.map((name) => this.#purged.last({ tenantId, resource: this.#names.storedName(name) })),
+    );
+    return last.reduce((one, other) => Position.latest(one, other), Position.start);
+  }
+}
+
+export { maxScanned };

@@ -1,0 +1,115 @@
+// The queries that scan the events of several resources of a tenant, in the order of their positions or against it.
+//
+// There is no index on the events of a tenant, on their rows or on their times, because every write would have to
+// maintain it. A scan takes the next events of each resource along the index of its events, and merges them. It reads no
+// rows: what it finds is filtered first, and `selectFitting` reads the rows of what remains.
+
+import { type RawBuilder, sql } from "kysely";
+import type { Dialect } from "../store/dialect.ts";
+import { defineQuery, type ParametersOf } from "../store/own-tables/query.ts";
+import { eventsTable } from "./event.ts";
+import {
+  type After,
+  eventColumns,
+  inOrder,
+  isAfter,
+  isUntil,
+  transactionId,
+  type Until,
+} from "./event-queries.ts";
+
+/** Events that one scan finds. If there are as many, there may be more. */
+export const maxScanned = 250;
+/** Bound of the rows that are read together. At least one is read, whatever its size. */
+const maxReadBytes = 1024 * 1024;
+
+export interface ScanInput extends After, Until {
+  readonly tenantId: string;
+  /** A JSON list of the stored names of resources. */
+  readonly resources: string;
+}
+
+function scan(direction: "asc" | "desc") {
+  return defineQuery(
+    [eventsTable],
+    (db, input: ParametersOf<ScanInput>, dialect) => {
+      const order = inOrder(dialect, direction);
+      const ofResource = sql`select sequence from events
+        where tenant_no = ${input.tenantId} and resource = r.value
+          and ${isAfter(dialect, input)} and ${isUntil(dialect, input)}
+        order by ${order} limit ${sql.lit(maxScanned)}`;
+      return db
+        .selectFrom("events")
+        .select(["sequence", "resource", "kind", "row_id as rowId", "created_at as createdAt"])
+        .select(transactionId(dialect).as("transactionId"))
+        .where("sequence", "in", ofEachResource(dialect, input.resources, ofResource))
+        .orderBy(order)
+        .limit(sql.lit(maxScanned));
+    },
+    { mayScan: true, tenantOf: ({ tenantId }: ScanInput) => tenantId },
+  );
+}
+
+/** The sequence numbers that a query finds for each of the resources, which it calls `r.value`. */
+function ofEachResource(
+  { name }: Dialect,
+  resources: RawBuilder<string>,
+  query: RawBuilder<unknown>,
+): RawBuilder<number> {
+  return name === "sqlite"
+    ? sql`(select e.sequence from json_each(${resources}) as r, events as e where e.sequence in (${query}))`
+    : sql`(select e.sequence from json_array_elements_text(${resources}::json) as r(value)
+        cross join lateral (${query}) as e)`;
+}
+
+export const scanForward = scan("asc");
+export const scanBackward = scan("desc");
+
+interface FittingInput {
+  readonly tenantId: string;
+  /** A JSON list of sequence numbers. */
+  readonly sequences: string;
+}
+
+/** The first of some events whose rows fit into the bound, in the order of the list. */
+export const selectFitting = defineQuery(
+  [eventsTable],
+  (db, input: ParametersOf<FittingInput>, dialect) => {
+    const listed = db
+      .selectFrom("events")
+      .innerJoin(numbered(dialect, input.sequences), (join) =>
+        join.onRef("listed.value", "=", "events.sequence"),
+      )
+      .select(["sequence", "listed.index", sql<number>`octet_length(cast("row" as text))`.as("bytes")])
+      .where("tenant_no", "=", input.tenantId);
+    const sized = db
+      .selectFrom(listed.as("sized"))
+      .select([
+        "sequence",
+        "index",
+        sql<number>`sum(bytes) over (order by "index") - bytes`.as("bytes_before"),
+      ]);
+    return db
+      .selectFrom("events")
+      .innerJoin(sized.as("fitting"), "fitting.sequence", "events.sequence")
+      .select([
+        ...eventColumns.map((column) => `events.${column}` as const),
+        "row",
+        "deleted_parents as deletedParents",
+      ])
+      .select(transactionId(dialect).as("transactionId"))
+      .where("bytes_before", "<", sql.lit(maxReadBytes))
+      .orderBy("index");
+  },
+  { mayScan: true, tenantOf: ({ tenantId }: FittingInput) => tenantId },
+);
+
+/** The numbers of a JSON list with their indexes. */
+function numbered({ name }: Dialect, list: RawBuilder<string>) {
+  const rows =
+    name === "sqlite"
+      ? sql<{ value: number; index: number }>`(select value, "key" as "index" from json_each(${list}))`
+      : sql<{ value: number; index: number }>`(select value::bigint as value, "index"
+          from json_array_elements_text(${list}::json) with ordinality as l(value, "index"))`;
+  return rows.as<"listed">("listed");
+}
