@@ -8,7 +8,6 @@ import type { ResourceModel } from "../model/model.ts";
 import { areDecidedByRow, type Condition } from "../query/condition.ts";
 import { wholeRow } from "../query/selection.ts";
 import type { RowValues } from "../query/write.ts";
-import { throwNotFound } from "./find-row.ts";
 import { batchesOfIds, rowIds } from "./row-ids.ts";
 import type { Precondition, WriteContext } from "./write-context.ts";
 import type { WritePolicy } from "./write-policy.ts";
@@ -43,7 +42,7 @@ export class RowDeletion {
   async delete(resource: ResourceModel, id: string, precondition?: Precondition): Promise<void> {
     const current = await this.#context.lockedRow(resource, id, precondition, "delete");
     await this.#policy.requireWritable(resource, "delete", current);
-    await this.#delete(resource, id, current);
+    await this.#delete(resource, id, current, !resource.hooks.after?.delete);
   }
 
   /**
@@ -89,21 +88,24 @@ export class RowDeletion {
     await this.#deleteLeaves(resource, remaining, none);
   }
 
-  async #delete(resource: ResourceModel, id: string, current: Record<string, unknown>): Promise<void> {
+  /** @param isLast whether the transaction may end with the deletion of the row */
+  async #delete(
+    resource: ResourceModel,
+    id: string,
+    current: Record<string, unknown>,
+    isLast = false,
+  ): Promise<void> {
     const { hooks, markOnDelete } = resource;
-    const { store, session, caller, now } = this.#context;
+    const { now } = this.#context;
     this.#deleting.add(id);
     if (markOnDelete && current[markOnDelete.name] !== null) return;
     await hooks.before?.delete?.({ ...this.#hookContext(), current });
     await this.#deleteDependents(resource, id);
     if (!markOnDelete) await this.#deleteChildren(resource, current, none);
-    const row = { resource, tenantId: caller.tenantId, id };
     const values = markOnDelete && { [markOnDelete.name]: now, updatedAt: now };
-    const text =
-      (values
-        ? await store.writes.update(session, { ...row, values })
-        : await store.writes.delete(session, row)) ?? throwNotFound(resource);
-    await this.#context.record(resource, "deleted", id, text);
+    const text = await (values
+      ? this.#context.update(resource, id, values, "deleted", isLast)
+      : this.#context.delete(resource, id, isLast));
     await hooks.after?.delete?.(markOnDelete ? JSON.parse(text) : current, this.#hookContext());
   }
 

@@ -3,7 +3,6 @@
 
 import type { Caller } from "../declare/caller.ts";
 import { isUnavailable, Problem } from "../errors.ts";
-import { eventInsertion } from "../events/event.ts";
 import { isId } from "../lib/id.ts";
 import type { ResourceModel } from "../model/model.ts";
 import type { RowValues } from "../query/write.ts";
@@ -43,7 +42,7 @@ export async function createWithSingleStatement(
 }
 
 async function insertWithSingleStatement(
-  { store }: WriteDependencies,
+  { store, events }: WriteDependencies,
   caller: Caller,
   resource: ResourceModel,
   input: RowValues,
@@ -57,10 +56,9 @@ async function insertWithSingleStatement(
   // What related rows decide is read in a transaction.
   const policy = resultConditions(caller, resource, "create");
   if (evaluateWritten(policy, values, now) !== true) return undefined;
-  const insert = { resource, tenantId, values, credentialId, at: now };
   const text = await store.writes.insertWithSingleStatement(
-    insert,
-    resource.recordsEvents ? eventInsertion : undefined,
+    { resource, tenantId, values, event: { credentialId, at: now } },
+    resource.recordsEvents ? events.insertion : undefined,
   );
   return WriteResult.ofText(values.id, text, {});
 }

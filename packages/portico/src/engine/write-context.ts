@@ -4,16 +4,17 @@ import type { OwnHookContext } from "../auth/own-hook-context.ts";
 import type { Caller } from "../declare/caller.ts";
 import { renameHint } from "../declare/renamed-options.ts";
 import type { HookContext, Rows } from "../declare/resource.ts";
-import type { Event, EventRecorder } from "../events/event.ts";
+import type { EventRecorder } from "../events/event.ts";
 import { explainedFailure } from "../model/explained-failures.ts";
 import type { Model, ResourceModel } from "../model/model.ts";
 import type { Condition } from "../query/condition.ts";
 import { wholeRow } from "../query/selection.ts";
-import type { RowValues } from "../query/write.ts";
+import type { EventAction, EventDetails, RowValues } from "../query/write.ts";
 import type { Transaction } from "../store/database.ts";
 import type { Lock } from "../store/dialect.ts";
+import type { RunRecorded } from "../store/row-writes.ts";
 import type { Store } from "../store/store.ts";
-import { findLocked } from "./find-row.ts";
+import { findLocked, throwNotFound } from "./find-row.ts";
 import { policyConditions } from "./policy.ts";
 import type { BodyValidator } from "./validation/body-validator.ts";
 import { hookValues } from "./validation/row-values.ts";
@@ -34,6 +35,8 @@ export interface WriteOptions {
   readonly now?: string;
   /** Whether a hook writes, to which no policies apply: it may refer to rows that the caller does not see. */
   readonly isByHook?: boolean;
+  /** Whether the transaction ends with this write. */
+  readonly isLast?: boolean;
 }
 
 export class WriteContext {
@@ -44,13 +47,14 @@ export class WriteContext {
   readonly caller: Caller;
   readonly now: string;
   readonly isByHook: boolean;
+  readonly isLast: boolean;
   readonly #events: EventRecorder;
 
   constructor(
     { model, store, events, validator }: WriteDependencies,
     session: Transaction,
     caller: Caller,
-    { now = new Date().toISOString(), isByHook = false }: WriteOptions,
+    { now = new Date().toISOString(), isByHook = false, isLast = false }: WriteOptions,
   ) {
     this.model = model;
     this.store = store;
@@ -59,6 +63,7 @@ export class WriteContext {
     this.caller = caller;
     this.now = now;
     this.isByHook = isByHook;
+    this.isLast = isLast;
     this.#events = events;
   }
 
@@ -120,8 +125,76 @@ export class WriteContext {
     }
   }
 
+  /**
+   * Inserts a row and records the event, with one statement if the database is remote.
+   *
+   * @param isLast whether no statement of the transaction follows, as in the two operations below
+   * @returns the row as JSON text
+   */
+  async insert(
+    resource: ResourceModel,
+    row: RowValues & { readonly id: string },
+    isLast: boolean,
+  ): Promise<string> {
+    const { store, session, caller } = this;
+    const insert = { resource, tenantId: caller.tenantId, values: row };
+    const recorded = this.#recorded(resource, isLast);
+    if (recorded) return store.writes.insertRecorded(recorded, { ...insert, event: this.#event });
+    const text = await store.writes.insert(session, insert);
+    await this.#record(resource, "created", row.id, text);
+    return text;
+  }
+
+  /** The same for an update of a locked row. @param action of its event @throws Problem `not_found` */
+  async update(
+    resource: ResourceModel,
+    id: string,
+    values: RowValues,
+    action: EventAction,
+    isLast: boolean,
+  ): Promise<string> {
+    const { store, session, caller } = this;
+    const update = { resource, tenantId: caller.tenantId, id, values };
+    const recorded = this.#recorded(resource, isLast);
+    if (recorded) {
+      const text = await store.writes.updateRecorded(recorded, { ...update, event: this.#event }, action);
+      return text ?? throwNotFound(resource);
+    }
+    const text = (await store.writes.update(session, update)) ?? throwNotFound(resource);
+    await this.#record(resource, action, id, text);
+    return text;
+  }
+
+  /** The same for a delete of a locked row. @returns its last JSON text @throws Problem `not_found` */
+  async delete(resource: ResourceModel, id: string, isLast: boolean): Promise<string> {
+    const { store, session, caller } = this;
+    const deletion = { resource, tenantId: caller.tenantId, id };
+    const recorded = this.#recorded(resource, isLast);
+    if (recorded) {
+      const text = await store.writes.deleteRecorded(recorded, {
+        ...deletion,
+        event: this.#event,
+      });
+      return text ?? throwNotFound(resource);
+    }
+    const text = (await store.writes.delete(session, deletion)) ?? throwNotFound(resource);
+    await this.#record(resource, "deleted", id, text);
+    return text;
+  }
+
+  /** How a write runs that records its event; undefined if the event needs a statement of its own, or there is none. */
+  #recorded({ recordsEvents }: ResourceModel, isLast: boolean): RunRecorded | undefined {
+    const { insertion: eventInsertion } = this.#events;
+    if (!eventInsertion || !recordsEvents) return undefined;
+    return { session: this.session, eventInsertion, isLast: isLast && this.isLast };
+  }
+
+  get #event(): EventDetails {
+    return { credentialId: this.caller.credentialId, at: this.now };
+  }
+
   /** Records the event of a write, if the resource records events. */
-  async record(resource: ResourceModel, action: Event["action"], rowId: string, text: string): Promise<void> {
+  async #record(resource: ResourceModel, action: EventAction, rowId: string, text: string): Promise<void> {
     if (!resource.recordsEvents) return;
     const { tenantId, credentialId } = this.caller;
     const event = { tenantId, resource, action, rowId, row: text, credentialId, at: this.now };

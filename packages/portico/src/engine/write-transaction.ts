@@ -13,7 +13,7 @@ import {
   explainNestedError,
   retryOnCollision,
 } from "./constraint.ts";
-import { findLocked, requireParentRow, throwNotFound } from "./find-row.ts";
+import { findLocked, requireParentRow } from "./find-row.ts";
 import { hookRows } from "./hook-rows.ts";
 import { newRow } from "./new-row.ts";
 import { policyConditions } from "./policy.ts";
@@ -61,7 +61,7 @@ export class WriteTransaction {
     serverFields: RowValues = {},
   ): Promise<WriteResult> {
     const { hooks } = resource;
-    const { store, session, caller, now } = this.#context;
+    const { caller, now } = this.#context;
     await this.#requireParent(resource, parentId);
     await this.#requireReferences(resource, input);
     const values = { ...insertValues(resource.attributes, input, caller, now), ...serverFields };
@@ -76,8 +76,8 @@ export class WriteTransaction {
     const { id } = row;
     const undecided = this.#policy.requireResult(resource, "create", row);
     this.attempted = { values: row, callerValues: input };
-    const text = await store.writes.insert(session, { resource, tenantId: caller.tenantId, values: row });
-    await this.#context.record(resource, "created", id, text);
+    const isLast = !hooks.after?.create && undecided.length === 0;
+    const text = await this.#context.insert(resource, row, isLast);
     const result = WriteResult.ofText(id, text, returnedOnce);
     await hooks.after?.create?.(result.row, this.#hookContext(returnedOnce));
     // Hooks may have written the related rows that decide.
@@ -94,7 +94,7 @@ export class WriteTransaction {
     precondition?: Precondition,
   ): Promise<WriteResult> {
     const { hooks } = resource;
-    const { store, session, caller, now } = this.#context;
+    const { now } = this.#context;
     const current = await this.#context.lockedRow(resource, id, precondition);
     await this.#policy.requireWritable(resource, "update", current);
     const changes = { ...changesTo(current, now) };
@@ -107,9 +107,8 @@ export class WriteTransaction {
     const undecided = this.#policy.requireResult(resource, "update", row);
     this.attempted = { values: row, callerValues: references };
     const changed = withSearchFields(resource, values, row);
-    const update = { resource, tenantId: caller.tenantId, id, values: changed };
-    const text = (await store.writes.update(session, update)) ?? throwNotFound(resource);
-    await this.#context.record(resource, "updated", id, text);
+    const isLast = !hooks.after?.update && undecided.length === 0;
+    const text = await this.#context.update(resource, id, changed, "updated", isLast);
     const result = WriteResult.ofText(id, text, returnedOnce);
     const hookContext = { ...this.#hookContext(returnedOnce), previous: current };
     await hooks.after?.update?.(result.row, hookContext);

@@ -186,11 +186,12 @@ export class Writes {
     options?: TransactionOptions,
   ): Promise<WriteResult> {
     let transaction: WriteTransaction | undefined;
+    const isLast = !this.#scope.transaction;
     try {
       return await retryOnCollision(resource, () =>
         this.#scope.run(
           (session) => {
-            transaction = new WriteTransaction(this.#dependencies, session, caller);
+            transaction = new WriteTransaction(this.#dependencies, session, caller, { isLast });
             return work(transaction);
           },
           { ...options, tenantId: caller.tenantId },
@@ -210,9 +211,11 @@ export class Writes {
   ): Promise<void> {
     try {
       const { tenantId } = caller;
-      await this.#scope.run((session) => work(new WriteTransaction(this.#dependencies, session, caller)), {
-        tenantId,
-      });
+      const options = { isLast: !this.#scope.transaction };
+      await this.#scope.run(
+        (session) => work(new WriteTransaction(this.#dependencies, session, caller, options)),
+        { tenantId },
+      );
     } catch (error) {
       throw explainDeleteError(error, resource);
     }

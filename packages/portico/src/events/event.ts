@@ -3,7 +3,7 @@
 import { sql } from "kysely";
 import { newId } from "../lib/id.ts";
 import type { ResourceModel } from "../model/model.ts";
-import type { RecordedInsert, RowValues } from "../query/write.ts";
+import type { EventAction, Insert, Recorded, RowValues } from "../query/write.ts";
 import type { CommitSignal } from "../store/commit-signal.ts";
 import type { EventInsertion, Stored } from "../store/compile/write.ts";
 import type { Session, Statement } from "../store/database.ts";
@@ -17,7 +17,7 @@ import { storedParents, storedRow } from "./stored-names.ts";
 export interface Event {
   readonly tenantId: string;
   readonly resource: ResourceModel;
-  readonly action: "created" | "updated" | "deleted";
+  readonly action: EventAction;
   readonly rowId: string;
   /** The row after the write (for a deletion, before it), as JSON text. */
   readonly row: string;
@@ -99,13 +99,13 @@ const insertMany = ({ tenants }: Store) => sql`insert into events
   from json_to_recordset(${parameter((events: EventsOfRows) => textOfRows(events))}::json)
     as n (id text, row_id text, row json)`;
 
-/** The same for the row of an insert, in its statement. PostgreSQL only. */
-export const eventInsertion: EventInsertion = (resource) => sql`insert into events
+/** The same for the row of a write, in its statement. PostgreSQL only. */
+const eventInsertion: EventInsertion = ({ storedName }, action) => sql`insert into events
     (id, tenant_no, resource, kind, row_id, row, credential_id, created_at)
-  select ${parameter(() => newId("event"))}::text, ${parameter(({ tenantNo }: Stored<RecordedInsert>) => tenantNo)}::integer,
-    ${sql.lit(resource.storedName)}, ${sql.lit(eventType(resource.storedName, "created"))}, id, recorded,
-    ${parameter(({ credentialId }: RecordedInsert) => credentialId)}::text,
-    ${parameter(({ at }: RecordedInsert) => at)}::timestamptz
+  select ${parameter(() => newId("event"))}::text, ${parameter(({ tenantNo }: Stored<Insert>) => tenantNo)}::integer,
+    ${sql.lit(storedName)}, ${sql.lit(eventType(storedName, action))}, id, recorded,
+    ${parameter(({ event }: Recorded<Insert>) => event.credentialId)}::text,
+    ${parameter(({ event }: Recorded<Insert>) => event.at)}::timestamptz
   from recordable`;
 
 function textOfRows({ resource, rows }: EventsOfRows): string {
@@ -131,14 +131,17 @@ function valuesOf({ tenantId, rowId, credentialId, at }: ParametersOf<Event>) {
 
 /** Writes events with the statement that fits the store's database. */
 export class EventRecorder {
+  /** Records an event in the statement of its write; undefined on SQLite, which has no round trips to save. */
+  readonly insertion: EventInsertion | undefined;
   readonly #commits: CommitSignal;
   readonly #insert: Query<unknown, Event>;
   readonly #insertWithParents: Query<unknown, Event>;
-  /** Undefined on SQLite, which has no round trips to save. */
+  /** Undefined on SQLite, too. */
   readonly #insertMany: Statement<EventsOfRows> | undefined;
 
   constructor(store: Store) {
     this.#commits = store.commits;
+    this.insertion = store.database.isRemote ? eventInsertion : undefined;
     this.#insert = insertEvent(store);
     this.#insertWithParents = insertEventWithParents(store);
     this.#insertMany = store.database.isRemote

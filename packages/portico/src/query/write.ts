@@ -11,13 +11,6 @@ export interface Insert {
   readonly values: RowValues;
 }
 
-/** An insert that also records the event of the row. */
-export interface RecordedInsert extends Insert {
-  readonly credentialId: string;
-  /** The time of the event. */
-  readonly at: string;
-}
-
 export interface Update {
   readonly resource: ResourceModel;
   readonly tenantId: string;
@@ -31,3 +24,14 @@ export interface Delete {
   readonly tenantId: string;
   readonly id: string;
 }
+
+export type EventAction = "created" | "updated" | "deleted";
+
+/** What the event of a write holds besides the row. */
+export interface EventDetails {
+  readonly credentialId: string;
+  readonly at: string;
+}
+
+/** A write with the event that it records. */
+export type Recorded<Write> = Write & { readonly event: EventDetails };

@@ -1,26 +1,36 @@
 // Writes rows. Each write compiles its statement once for each shape and returns the row as JSON text.
 
 import type { Attribute, ResourceModel } from "../model/model.ts";
-import type { Delete, Insert, RecordedInsert, RowValues, Update } from "../query/write.ts";
+import type { Delete, EventAction, Insert, Recorded, RowValues, Update } from "../query/write.ts";
 import type { CommitSignal } from "./commit-signal.ts";
 import { rowsWithin } from "./compile/declared-size.ts";
 import {
   compileDelete,
   compileDeleteMany,
   compileInsert,
+  compileRecordedDelete,
   compileRecordedInsert,
+  compileRecordedUpdate,
   compileUpdate,
   type DeleteMany,
   type EventInsertion,
   type Stored,
 } from "./compile/write.ts";
-import type { Database, Session, Statement } from "./database.ts";
+import type { ColumnValues, Database, Session, Statement, Transaction } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 import { Shapes } from "./shapes.ts";
 import type { Tenants } from "./tenants.ts";
 
 /** Bytes of the texts of rows that are deleted together. */
 const maxDeletedBytes = 8 * 1024 * 1024;
+
+/** How a write that records its event runs. */
+export interface RunRecorded {
+  readonly session: Transaction;
+  readonly eventInsertion: EventInsertion;
+  /** Whether it is the last statement of the transaction. */
+  readonly isLast: boolean;
+}
 
 export class RowWrites {
   readonly #dialect: Dialect;
@@ -29,7 +39,9 @@ export class RowWrites {
   readonly #commits: CommitSignal;
   readonly #updates = new Shapes<Statement<Stored<Update>>>();
   readonly #inserts = new Shapes<Statement<Stored<Insert>>>();
-  readonly #recordedInserts = new Shapes<Statement<Stored<RecordedInsert>>>();
+  readonly #recordedInserts = new Shapes<Statement<Stored<Recorded<Insert>>>>();
+  readonly #recordedUpdates = new Shapes<Statement<Stored<Recorded<Update>>>>();
+  readonly #recordedDeletes = new Shapes<Statement<Stored<Recorded<Delete>>>>();
   readonly #deletes = new Shapes<Statement<Stored<Delete>>>();
   readonly #deletesOfMany = new Shapes<Statement<Stored<DeleteMany>>>();
 
@@ -42,8 +54,7 @@ export class RowWrites {
 
   /** Inserts a row and returns its JSON text. */
   async insert(session: Session, insert: Insert): Promise<string> {
-    const { resource } = insert;
-    const statement = this.#inserts.get(resource, "", () => compileInsert(this.#dialect, resource));
+    const statement = this.#insertOf(insert.resource);
     const [row] = await session.query(statement, await this.#stored(session, insert));
     return row![0] as string;
   }
@@ -54,21 +65,74 @@ export class RowWrites {
    * @param eventInsertion inserts the event in the same statement; undefined if the resource records no events
    */
   async insertWithSingleStatement(
-    insert: RecordedInsert,
+    insert: Recorded<Insert>,
     eventInsertion: EventInsertion | undefined,
   ): Promise<string> {
-    const { resource } = insert;
     const statement = eventInsertion
-      ? this.#recordedInserts.get(resource, "", () =>
-          compileRecordedInsert(this.#dialect, resource, eventInsertion),
-        )
-      : this.#inserts.get(resource, "", () => compileInsert(this.#dialect, resource));
+      ? this.#recordedInsertOf(insert.resource, eventInsertion)
+      : this.#insertOf(insert.resource);
     if (eventInsertion) this.#commits.recorded();
     const [row] = await this.#database.execute(statement, await this.#stored(this.#database, insert), {
       tenantId: insert.tenantId,
     });
     this.#commits.committed();
     return row![0] as string;
+  }
+
+  /** Inserts a row with its event and returns its JSON text. PostgreSQL only. */
+  async insertRecorded(run: RunRecorded, insert: Recorded<Insert>): Promise<string> {
+    const statement = this.#recordedInsertOf(insert.resource, run.eventInsertion);
+    const [row] = await this.#runRecorded(run, statement, insert);
+    return row![0] as string;
+  }
+
+  /** Updates a locked row with its event and returns its JSON text. PostgreSQL only. */
+  async updateRecorded(
+    run: RunRecorded,
+    update: Recorded<Update>,
+    action: EventAction,
+  ): Promise<string | undefined> {
+    const { resource } = update;
+    const changed = changedAttributes(resource, update.values);
+    const shape = [action, ...changed.map(({ name }) => name)].join();
+    const statement = this.#recordedUpdates.get(resource, shape, () =>
+      compileRecordedUpdate(this.#dialect, resource, changed, action, run.eventInsertion),
+    );
+    const [row] = await this.#runRecorded(run, statement, update);
+    return row?.[0] as string | undefined;
+  }
+
+  /** Deletes a locked row, records the event, and returns its last JSON text. PostgreSQL only. */
+  async deleteRecorded(run: RunRecorded, deletion: Recorded<Delete>): Promise<string | undefined> {
+    const { resource } = deletion;
+    const statement = this.#recordedDeletes.get(resource, "", () =>
+      compileRecordedDelete(this.#dialect, resource, run.eventInsertion),
+    );
+    const [row] = await this.#runRecorded(run, statement, deletion);
+    return row?.[0] as string | undefined;
+  }
+
+  async #runRecorded<Write extends { readonly tenantId: string }>(
+    { session, isLast }: RunRecorded,
+    statement: Statement<Stored<Write>>,
+    write: Write,
+  ): Promise<readonly ColumnValues[]> {
+    this.#commits.recorded();
+    const stored = await this.#stored(session, write);
+    return isLast ? session.queryLast(statement, stored) : session.query(statement, stored);
+  }
+
+  #insertOf(resource: ResourceModel): Statement<Stored<Insert>> {
+    return this.#inserts.get(resource, "", () => compileInsert(this.#dialect, resource));
+  }
+
+  #recordedInsertOf(
+    resource: ResourceModel,
+    eventInsertion: EventInsertion,
+  ): Statement<Stored<Recorded<Insert>>> {
+    return this.#recordedInserts.get(resource, "", () =>
+      compileRecordedInsert(this.#dialect, resource, eventInsertion),
+    );
   }
 
   /** Updates a row and returns its JSON text, or undefined if it does not exist. */

@@ -59,7 +59,7 @@ export const postgresBuilder = new Kysely<Tables>({
   },
 });
 
-type StatementOptions<Input> = Pick<Statement<Input>, "mayScan" | "tenantOf">;
+type StatementOptions<Input> = Pick<Statement<Input>, "mayScan" | "tenantOf" | "needsTransaction">;
 
 /** Compiles a query. Its parameters are made by `parameter`; other values are bound as constants. */
 export function compile<Input>(
@@ -76,7 +76,7 @@ const maxParameters = 32_766;
 /** A compiled query as a statement. @throws Problem `validation_error` for too many parameters */
 export function statementOf<Input>(
   { sql: text, parameters }: Pick<CompiledQuery, "sql" | "parameters">,
-  { mayScan = false, tenantOf }: StatementOptions<Input> = {},
+  { mayScan = false, tenantOf, needsTransaction }: StatementOptions<Input> = {},
 ): Statement<Input> {
   if (parameters.length > maxParameters)
     throw new Problem(
@@ -88,5 +88,9 @@ export function statementOf<Input>(
   );
   const bind = (input: Input): unknown[] => readers.map((read) => read(input));
   const meanings = parameters.map((value) => (value instanceof Parameter ? value.meaning : "constant"));
-  return Object.freeze({ sql: text, bind, meanings, mayScan, ...(tenantOf && { tenantOf }) });
+  return Object.freeze({
+    ...{ sql: text, bind, meanings, mayScan },
+    ...(tenantOf && { tenantOf }),
+    ...(needsTransaction && { needsTransaction }),
+  });
 }

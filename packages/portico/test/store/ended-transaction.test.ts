@@ -16,6 +16,8 @@ onEachDatabase("a transaction that times out", (database) => {
   ])
     test(`sends nothing after its rollback once its statement ${what}`, async () => {
       const connection = new Connection(`${process.env.PORTICO_TEST_POSTGRES}/postgres`);
+      // The time to open a connection is no part of the test.
+      await connection.run("select 1");
       const run = connection.run.bind(connection);
       const sent: string[] = [];
       connection.run = (text) => {

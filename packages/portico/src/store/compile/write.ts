@@ -3,7 +3,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Attribute, ResourceModel } from "../../model/model.ts";
 import { recordedRow, wholeRow } from "../../query/selection.ts";
-import type { Delete, Insert, RecordedInsert, RowValues, Update } from "../../query/write.ts";
+import type { Delete, EventAction, Insert, Recorded, RowValues, Update } from "../../query/write.ts";
 import type { Statement } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
 import { storedAttributes } from "../schema/resource-table.ts";
@@ -27,14 +27,57 @@ export function compileInsert(dialect: Dialect, resource: ResourceModel): Statem
  * The statement that inserts the event of a row. The table `recordable` has its id and its JSON under the names of events,
  * in the columns `id` and `recorded`.
  */
-export type EventInsertion = (resource: ResourceModel) => RawBuilder<unknown>;
+export type EventInsertion = (resource: ResourceModel, action: EventAction) => RawBuilder<unknown>;
 
-/** An insert that also records its event, so that it needs no transaction. PostgreSQL only. */
+/** An insert that also records its event. PostgreSQL only, as are the two that follow. */
 export function compileRecordedInsert(
   dialect: Dialect,
   resource: ResourceModel,
   eventInsertion: EventInsertion,
-): Statement<Stored<RecordedInsert>> {
+): Statement<Stored<Recorded<Insert>>> {
+  const write = insertion(dialect, resource);
+  return compile(dialect.builder, withEvent(dialect, resource, write, eventInsertion(resource, "created")));
+}
+
+/** An update, of a row that its transaction has locked, that also records its event. @param attributes as of `compileUpdate` */
+export function compileRecordedUpdate(
+  dialect: Dialect,
+  resource: ResourceModel,
+  attributes: readonly Attribute[],
+  action: EventAction,
+  eventInsertion: EventInsertion,
+): Statement<Stored<Recorded<Update>>> {
+  const write = sql`${updating(dialect, resource, attributes)} and ${isInTransaction}`;
+  const recorded = withEvent(dialect, resource, write, eventInsertion(resource, action));
+  return compile(dialect.builder, recorded, { needsTransaction: true });
+}
+
+/** The same for a delete. */
+export function compileRecordedDelete(
+  dialect: Dialect,
+  resource: ResourceModel,
+  eventInsertion: EventInsertion,
+): Statement<Stored<Recorded<Delete>>> {
+  const write = sql`${deletion(resource)} and ${isInTransaction}`;
+  const recorded = withEvent(dialect, resource, write, eventInsertion(resource, "deleted"));
+  return compile(dialect.builder, recorded, { needsTransaction: true });
+}
+
+/** A transaction has an id once it has locked a row; a statement alone gets its id when it writes. */
+const isInTransaction = sql`pg_current_xact_id_if_assigned() is not null`;
+
+/**
+ * A write that also inserts its event, and returns the row as JSON.
+ *
+ * @param write without `returning`
+ * @param eventInsert the result of an `EventInsertion`
+ */
+function withEvent(
+  dialect: Dialect,
+  resource: ResourceModel,
+  write: RawBuilder<unknown>,
+  eventInsert: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   const selection = wholeRow(resource);
   const columns = columnsOf(undefined, selection);
   const recorded = recordedRow(resource);
@@ -42,14 +85,11 @@ export function compileRecordedInsert(
     recorded === selection
       ? sql`select id, "row" as recorded from shown`
       : sql`select id, ${rowValue(dialect, "written", recorded)} as recorded from written`;
-  return compile(
-    dialect.builder,
-    sql`with written as (${insertion(dialect, resource)} returning ${sql.join(columns)}),
+  return sql`with written as (${write} returning ${sql.join(columns)}),
       shown as (select id, ${rowValue(dialect, "written", selection)} as "row" from written),
       recordable as (${recordable}),
-      recorded as (${eventInsertion(resource)})
-      select "row" from shown`,
-  );
+      recorded as (${eventInsert})
+      select "row" from shown`;
 }
 
 function insertion(dialect: Dialect, resource: ResourceModel): RawBuilder<unknown> {
@@ -76,6 +116,17 @@ export function compileUpdate(
   resource: ResourceModel,
   attributes: readonly Attribute[],
 ): Statement<Stored<Update>> {
+  return compile(
+    dialect.builder,
+    sql`${updating(dialect, resource, attributes)} returning ${rowJson(dialect, undefined, wholeRow(resource))}`,
+  );
+}
+
+function updating(
+  dialect: Dialect,
+  resource: ResourceModel,
+  attributes: readonly Attribute[],
+): RawBuilder<unknown> {
   const assignments = attributes.map(
     (attribute) => sql`${sql.ref(attribute.column)} = ${valueParameter(dialect, attribute)}`,
   );
@@ -84,19 +135,18 @@ export function compileUpdate(
       sql`${sql.ref(searchColumn)} = ${parameter(({ values }: Update) => searchWords(resource, values))}`,
     );
   }
-  return compile(
-    dialect.builder,
-    sql`update ${sql.table(resource.table)} set ${sql.join(assignments)} where ${target()}
-      returning ${rowJson(dialect, undefined, wholeRow(resource))}`,
-  );
+  return sql`update ${sql.table(resource.table)} set ${sql.join(assignments)} where ${target()}`;
 }
 
 export function compileDelete(dialect: Dialect, resource: ResourceModel): Statement<Stored<Delete>> {
   return compile(
     dialect.builder,
-    sql`delete from ${sql.table(resource.table)} where ${target()}
-      returning ${rowJson(dialect, undefined, wholeRow(resource))}`,
+    sql`${deletion(resource)} returning ${rowJson(dialect, undefined, wholeRow(resource))}`,
   );
+}
+
+function deletion({ table }: ResourceModel): RawBuilder<unknown> {
+  return sql`delete from ${sql.table(table)} where ${target()}`;
 }
 
 /** Rows to delete by their ids. */

@@ -30,6 +30,11 @@ export function unknownOutcome(cause: unknown): Problem {
   return new LoggedProblem("unavailable", message, [], {}, cause);
 }
 
+/** A statement was sent again after its transaction had ended, which it detected: another attempt may succeed. */
+export function rowsGone(): Error {
+  return Object.assign(new Error("the transaction ended before its last statement"), { code: "40001" });
+}
+
 /**
  * Deadlocks, serialisation failures, and prepared plans that a migration has invalidated. The transaction was rolled back,
  * and the next attempt may succeed.

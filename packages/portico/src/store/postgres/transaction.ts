@@ -2,6 +2,7 @@
 // connection is lost: its statements may then run on the next connection, outside any transaction.
 
 import { type ColumnValues, type Statement, type Transaction, workWithin } from "../database.ts";
+import { Boundaries } from "./boundaries.ts";
 import type { Connection } from "./connection.ts";
 import { codeOf, unknownOutcome } from "./failures.ts";
 
@@ -18,29 +19,27 @@ export async function transact<T>(
   work: (session: Transaction) => Promise<T>,
   limitMs?: number,
 ): Promise<T> {
-  await connection.run("begin");
-  const part = new Part(connection, query);
+  const boundaries = new Boundaries(connection);
+  const part = new Part(connection, boundaries, query);
   let result: T;
   try {
     result = await workWithin(part, work, limitMs);
     part.assertNoFailure();
   } catch (error) {
     part.end();
-    // If the rollback fails, the connection is closed and the server rolls back.
-    await connection.run("rollback").catch(() => connection.destroy());
-    throw part.causeOf(error);
+    const cause = part.causeOf(error);
+    const mayHaveCommitted = boundaries.isEnding && !part.hasFailed;
+    await boundaries.rollBack();
+    throw mayHaveCommitted ? unknownOutcome(cause) : cause;
   }
-  try {
-    await connection.run("commit");
-  } catch (error) {
-    throw connection.isLost ? unknownOutcome(error) : error;
-  }
+  await boundaries.commit();
   return result;
 }
 
 /** The transaction, or a part of it under a savepoint. A failed statement fails the whole part. */
 class Part implements Transaction {
   readonly #connection: Connection;
+  readonly #boundaries: Boundaries;
   readonly #query: QueryInTransaction;
   readonly #depth: number;
   readonly #savepoint: string;
@@ -48,8 +47,9 @@ class Part implements Transaction {
   #failure: { readonly error: unknown } | undefined;
   #hasEnded = false;
 
-  constructor(connection: Connection, query: QueryInTransaction, outer?: Part) {
+  constructor(connection: Connection, boundaries: Boundaries, query: QueryInTransaction, outer?: Part) {
     this.#connection = connection;
+    this.#boundaries = boundaries;
     this.#query = query;
     this.#outer = outer;
     this.#depth = outer ? outer.#depth + 1 : 0;
@@ -68,17 +68,23 @@ class Part implements Transaction {
     return this.#hasEnded || (this.#outer?.hasEnded ?? false);
   }
 
-  async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
-    try {
-      return await this.#query(statement, input);
-    } catch (error) {
-      this.#failure ??= { error };
-      throw error;
-    }
+  /** Whether a statement of it has failed. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
+    return this.#try(() => this.#boundaries.run(isRead(statement), () => this.#query(statement, input)));
+  }
+
+  queryLast<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
+    if (this.#outer) return this.query(statement, input);
+    const needsTransaction = statement.needsTransaction === true;
+    return this.#try(() => this.#boundaries.runLast(needsTransaction, () => this.#query(statement, input)));
   }
 
   async nested<T>(work: (part: Transaction) => Promise<T>): Promise<T> {
-    const inner = new Part(this.#connection, this.#query, this);
+    const inner = new Part(this.#connection, this.#boundaries, this.#query, this);
     await this.#run(`savepoint ${this.#savepoint}`);
     try {
       const result = await work(inner);
@@ -102,11 +108,21 @@ class Part implements Transaction {
 
   async #run(text: string): Promise<void> {
     if (this.hasEnded) throw new Error("the transaction has ended");
+    await this.#try(() => this.#boundaries.run(false, () => this.#connection.run(text)));
+  }
+
+  /** Runs a statement, and remembers whether it failed. */
+  async #try<T>(run: () => Promise<T>): Promise<T> {
     try {
-      await this.#connection.run(text);
+      return await run();
     } catch (error) {
       this.#failure ??= { error };
       throw error;
     }
   }
+}
+
+/** Whether a statement certainly writes nothing; it may lock rows. */
+function isRead({ sql }: Statement<never>): boolean {
+  return sql.startsWith("select");
 }

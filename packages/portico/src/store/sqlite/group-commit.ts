@@ -174,6 +174,10 @@ class SingleWrite implements Transaction {
     return rows;
   }
 
+  queryLast<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
+    return this.query(statement, input);
+  }
+
   nested<T>(work: (part: Transaction) => Promise<T>): Promise<T> {
     this.hasWritten = true;
     return transactionOn(this.#connection).nested(work);
@@ -183,6 +187,7 @@ class SingleWrite implements Transaction {
 function transactionOn(connection: SqliteConnection): Transaction {
   return {
     query: (statement, input) => connection.query(statement, input),
+    queryLast: (statement, input) => connection.query(statement, input),
     async nested(work) {
       connection.all("savepoint part");
       try {

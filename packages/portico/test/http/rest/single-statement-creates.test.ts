@@ -1,4 +1,5 @@
-// On PostgreSQL, a row without hooks and its event are created by one statement. Its faults are those of a transaction.
+// On PostgreSQL, a row without hooks and its event are created by one statement. Its faults are those of a transaction. A
+// row is updated or deleted with its event by one statement, too.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -6,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { serve } from "../../support/scenario.ts";
 
-describe("creates in one statement (PostgreSQL)", { skip: !process.env.PORTICO_TEST_POSTGRES }, () => {
+describe("writes in one statement (PostgreSQL)", { skip: !process.env.PORTICO_TEST_POSTGRES }, () => {
   const server = serve("postgres");
   let sql: postgres.Sql;
   before(() => {
@@ -30,6 +31,21 @@ describe("creates in one statement (PostgreSQL)", { skip: !process.env.PORTICO_T
         [comment.id, "comment.created", comment],
       ],
     );
+  });
+
+  test("one statement updates a row and inserts the event", async () => {
+    const post = await server.create("/posts", { title: "Before" });
+    const answer = await server.request(`/posts/${post.id}`, { method: "PATCH", body: { title: "After" } });
+    assert.equal(answer.status, 200, answer.text);
+    const [event] = await sql`
+      select events.kind, events.row::text as row from posts
+      join events on events.row_id = posts.id and events.xmin = posts.xmin and events.cmin = posts.cmin
+      where posts.id = ${post.id}`;
+    assert.deepEqual([event?.kind, event && JSON.parse(event.row)], ["post.updated", answer.body]);
+    assert.equal((await server.request(`/posts/${post.id}`, { method: "DELETE" })).status, 204);
+    const [deleted] = await sql`
+      select kind, row::text as row from events where row_id = ${post.id} order by sequence desc limit 1`;
+    assert.deepEqual([deleted!.kind, JSON.parse(deleted!.row)], ["post.deleted", answer.body]);
   });
 
   test("a create that waits for a lock succeeds later and holds up no other", async () => {
