@@ -10,6 +10,7 @@ import {
   compileBoundedGet,
   compileBoundedList,
   compileRows,
+  compileWholeList,
   pageOfRows,
 } from "./compile/bounded-read.ts";
 import { declaredGetBytes, declaredListBytes } from "./compile/declared-size.ts";
@@ -38,7 +39,14 @@ export class BoundedRead<Plan> {
     plain: Statement<ReadInput<Plan>>,
     declaredBytes: number,
     makeBounded: () => Statement<BoundedInput<Plan>>,
-    collect: BoundedRead<Plan>["collect"] = (_plan, rows) => rows,
+    {
+      collect = (_plan, rows) => rows,
+      makeQuick = makeBounded,
+    }: {
+      readonly collect?: BoundedRead<Plan>["collect"];
+      /** Makes the statement to try first on PostgreSQL for a shape whose answers can be large. */
+      readonly makeQuick?: () => Statement<BoundedInput<Plan>>;
+    } = {},
   ) {
     this.plain = plain;
     this.collect = collect;
@@ -46,7 +54,7 @@ export class BoundedRead<Plan> {
     this.#makeBounded = makeBounded;
     if (name === "sqlite") this.quick = { ...plain, failsIfLarge: true };
     else if (!this.canBeLarge) this.quick = plain;
-    else if (!plain.mayScan) this.quick = makeBounded();
+    else if (!plain.mayScan) this.quick = makeQuick();
   }
 
   get large(): Statement<BoundedInput<Plan>> {
@@ -60,14 +68,12 @@ export function boundedList(dialect: Dialect, read: Read, access?: SearchAccess)
   const plain = compileList(dialect, read, access);
   const bytes = declaredListBytes(read);
   if (dialect.name === "postgres")
-    return new BoundedRead(dialect, plain, bytes, () => compileBoundedList(dialect, read, access));
-  return new BoundedRead<Read>(
-    dialect,
-    plain,
-    bytes,
-    () => compileRows(dialect, read, access),
-    (plan, rows) => [pageOfRows(plan, rows)],
-  );
+    return new BoundedRead(dialect, plain, bytes, () => compileBoundedList(dialect, read, access), {
+      makeQuick: () => compileWholeList(dialect, read, access),
+    });
+  return new BoundedRead<Read>(dialect, plain, bytes, () => compileRows(dialect, read, access), {
+    collect: (plan, rows) => [pageOfRows(plan, rows)],
+  });
 }
 
 export function boundedGet(dialect: Dialect, read: ReadOne): BoundedRead<ReadOne> {

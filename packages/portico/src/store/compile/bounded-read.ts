@@ -23,6 +23,45 @@ export interface BoundedInput<Plan> extends ReadInput<Plan> {
   readonly maxBytes: number;
 }
 
+/** A row that takes more than this part of the bound has no text in the first statement of a page. */
+const rowFraction = 4;
+
+/**
+ * A page of rows on PostgreSQL, without a text and with 0 as the number of rows if it is too large, or one of its rows
+ * takes much of the bound. No running totals are computed, which would take as long as the rest of the page. Its columns
+ * are all of `ListColumns`.
+ */
+export function compileWholeList(
+  dialect: Dialect,
+  read: Read,
+  access?: SearchAccess,
+): Statement<BoundedInput<Read>> {
+  const search = access && searchParts(dialect, read, access);
+  const shown = rowTextsOf(read);
+  const parts = rowParts(dialect, "r", read.selection);
+  const maxRowBytes = parameter(
+    ({ maxBytes }: BoundedInput<Read>) => Math.floor(maxBytes / rowFraction),
+    "bytes of a row",
+  );
+  const texts = shown.map(({ name, of }) => {
+    return sql`case when ${weightOf(read)} <= ${maxRowBytes} then ${of(dialect, read, parts)} end as ${sql.ref(name)}`;
+  });
+  const isLong = search?.isLong ? [search.isLong] : [];
+  const columns = sql.join([...texts, ...orderColumns(read), ...isLong]);
+  // Without the offset, PostgreSQL would build the JSON wherever it is used.
+  const built = sql`(select ${columns} from ${pageColumns(dialect, read, search)}${parts.joins} offset 0) as r`;
+  const order = orderBy(dialect, "r", read.sort);
+  const [text, keys = sql`null`] = shown.map(({ name }) =>
+    dialect.concatenated(sql.ref<string>(`r.${name}`), rowSeparator, order),
+  );
+  const isWhole = sql`count(r."row text") = count(*) and octet_length(${text!}) <= ${maxBytes()}`;
+  return compile(
+    dialect.builder,
+    sql`select case when ${isWhole} then ${text!} end, ${keys}, case when ${isWhole} then count(*) else 0 end, ${totalOf(dialect, read)}, count(*)${search ? sql`, ${search.isComplete(sql`count(*)`)}` : sql``} from ${built}`,
+    { tenantOf },
+  );
+}
+
 /**
  * A page of rows on PostgreSQL, which ends early if it would be too large. Its columns are all five of `ListColumns`.
  */
@@ -40,7 +79,8 @@ export function compileBoundedList(
   const weighed = sql`(select r.*, ${runningTotal(dialect, read, weightOf(read))} as "row weight"
     from ${pageColumns(dialect, read, search)}) as r`;
   const isLong = search?.isLong ? [search.isLong] : [];
-  const built = sql`(select ${sql.join([...texts, ...orderColumns(read), ...isLong])} from ${weighed}${parts.joins}) as r`;
+  // Without the offset, PostgreSQL would build the JSON twice.
+  const built = sql`(select ${sql.join([...texts, ...orderColumns(read), ...isLong])} from ${weighed}${parts.joins} offset 0) as r`;
   // A row without a text is larger than the rest of the bound.
   const bytes = sql`coalesce(octet_length(r."row text"), ${maxBytes()}) + ${sql.lit(rowSeparator.length)}`;
   const measured = sql`(select r.*, ${runningTotal(dialect, read, bytes)} as "row bytes" from ${built}) as r`;
