@@ -81,11 +81,20 @@ export function allOf(conditions: readonly Condition[]): Condition {
 /** With more values than this, `in` is one condition instead of one index range for each value. */
 export const maxSeparateValues = 20;
 
+/** At most this many rows are read by their ids before they are sorted. */
+export const maxFewIds = 50;
+
+/** Whether a comparison leaves a few rows, which are read by their ids. */
+export function isOfFewIds({ attribute, operator, values }: Comparison): boolean {
+  return attribute.name === "id" && operator === "in" && values.length <= maxFewIds && !values.includes(null);
+}
+
 /**
  * Whether the values of a comparison are one parameter of a statement, so that it does not grow with their number. SQLite
  * does not parse every fraction in JSON as the number that JavaScript wrote.
  */
 export function isBoundAsList({ attribute, values }: Comparison): boolean {
+  if (attribute.name === "id" && values.length > 1) return true;
   return values.length > maxSeparateValues && attribute.field.kind !== "number";
 }
 

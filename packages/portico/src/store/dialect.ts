@@ -56,6 +56,8 @@ export interface Dialect {
   ): RawBuilder<string>;
   /** A term of `order by` in which nulls count as smallest. */
   order(column: RawBuilder<unknown>, isDescending: boolean, isNullable: boolean): RawBuilder<unknown>;
+  /** A column as an expression that no index serves, where the planner would otherwise walk the index of a sort. */
+  withoutIndex(column: RawBuilder<unknown>): RawBuilder<unknown>;
   /** The `from` item of all rows, of any tenant, that match a search text; they are `r`. */
   searched(resource: ResourceModel, searchText: RawBuilder<unknown>): RawBuilder<unknown>;
   /** The search text that matches the rows of a tenant that contain all words. */

@@ -9,6 +9,7 @@ import {
   type Condition,
   conditionShape,
   isComparison,
+  maxFewIds,
   maxSeparateValues,
 } from "../query/condition.ts";
 import type { Read } from "../query/read.ts";
@@ -19,12 +20,15 @@ import type { ColumnValues, Session, Statement } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 import { Shapes } from "./shapes.ts";
 
-/** Rows that one statement finds. Each id has an index range of its own in the statement of the list. */
-const maxRows = maxSeparateValues;
+/** Rows that one statement finds. */
+const maxRows = maxFewIds;
 /** Statements that look for rows before one list. */
 const maxStatements = 4;
-/** Lists of ids are filled up to one of these sizes, so that they share few statements. */
-const sizes = [1, 2, 5, 10, maxRows];
+/**
+ * Each value of a reference has an index range of its own in the statement of the list. They are filled up to one of these
+ * numbers, so that they share few statements.
+ */
+const numbersOfRanges = [1, 2, 5, 10, maxSeparateValues];
 /** An id that no row has. */
 const noId = "";
 
@@ -138,17 +142,21 @@ async function anchoredConditions(
 }
 
 function oneOf(attribute: Attribute, values: readonly string[] | undefined): Comparison | undefined {
-  return values && values.length <= maxRows ? { attribute, operator: "in", values } : undefined;
+  const max = attribute.name === "id" ? maxFewIds : maxSeparateValues;
+  return values && values.length <= max ? { attribute, operator: "in", values } : undefined;
 }
 
 function idOf({ attribute }: ResourceModel): Attribute {
   return attribute.get("id")!;
 }
 
-/** The same comparison with as many values as one of the sizes. */
+/** The same comparison with a value for each of its ranges. A list of several ids is one parameter, whatever its length. */
 function filled(comparison: Comparison): Comparison {
-  const { values } = comparison;
-  const size = sizes.find((each) => each >= values.length)!;
-  if (values.length === size) return comparison;
-  return { ...comparison, values: [...values, ...Array.from({ length: size - values.length }, () => noId)] };
+  const { attribute, values } = comparison;
+  const number = attribute.name === "id" ? 2 : numbersOfRanges.find((each) => each >= values.length)!;
+  if (values.length >= number) return comparison;
+  return {
+    ...comparison,
+    values: [...values, ...Array.from({ length: number - values.length }, () => noId)],
+  };
 }

@@ -72,14 +72,24 @@ export function sortedBy(sort: Sort): Attribute[] {
 /**
  * The order of rows: by the keys of the sort, then by id in the direction of the last one.
  * @param isReversed whether every key is read in the other direction
+ * @param isSorted whether the rows are sorted after they were found, and not found along an index in this order
  */
-export function orderBy(dialect: Dialect, alias: string, sort: Sort, isReversed = false): Expression {
-  const terms = sort.map(({ attribute, isDescending }) => {
-    const column = sql.ref(`${alias}.${attribute.column}`);
-    return dialect.order(column, isDescending !== isReversed, attribute.isNullable);
-  });
+export function orderBy(
+  dialect: Dialect,
+  alias: string,
+  sort: Sort,
+  isReversed = false,
+  isSorted = false,
+): Expression {
+  const columnOf = (name: string): Expression => {
+    const column = sql.ref(`${alias}.${name}`);
+    return isSorted ? dialect.withoutIndex(column) : column;
+  };
+  const terms = sort.map(({ attribute, isDescending }) =>
+    dialect.order(columnOf(attribute.column), isDescending !== isReversed, attribute.isNullable),
+  );
   const isIdDescending = sort.at(-1)!.isDescending !== isReversed;
-  return sql`${sql.join(terms)}, ${dialect.order(sql.ref(`${alias}.id`), isIdDescending, false)}`;
+  return sql`${sql.join(terms)}, ${dialect.order(columnOf("id"), isIdDescending, false)}`;
 }
 
 /**

@@ -41,6 +41,7 @@ function splitCondition(read: Read): Comparison | undefined {
         operator === "in" &&
         values.length > 1 &&
         values.length <= maxSeparateValues &&
+        attribute.name !== "id" &&
         !attribute.statusRules,
     );
 }

@@ -2,7 +2,7 @@
 // shape - fields, filters, sort, direction - and bound to new values on every call.
 
 import { type RawBuilder, sql } from "kysely";
-import { conditionShape } from "../../query/condition.ts";
+import { conditionShape, isComparison, isOfFewIds } from "../../query/condition.ts";
 import { rowSeparator } from "../../query/page.ts";
 import type { Position, Read } from "../../query/read.ts";
 import { sortText } from "../../query/sort.ts";
@@ -42,10 +42,10 @@ export function compileList(dialect: Dialect, read: Read, access?: SearchAccess)
   const isBackward = read.page.style === "cursor" && read.page.isBackward;
   const search = access && searchParts(dialect, read, access);
   const ranges = pageRanges(dialect, read);
-  const isBuiltLast = ranges.length > 1 || read.words.length > 0;
+  const isBuiltLast = ranges.length > 1 || read.words.length > 0 || isReadByIds(read);
   const order = isBuiltLast || isBackward ? orderBy(dialect, "r", read.sort) : undefined;
   // The JSON of rows of one range is built while they are read; that of several ranges only after the merge, and that of a
-  // search only after the sort.
+  // search and of rows that are read by their ids only after the sort.
   const parts = rowParts(dialect, "r", read.selection);
   const columns = [
     ...texts.map(({ name, of }) => sql`${of(dialect, read, parts)} as ${sql.ref(name)}`),
@@ -124,6 +124,11 @@ export function pageColumns(dialect: Dialect, read: Read, search?: SearchParts):
   return sql`(${rangeRows(dialect, read, ranges[0]!, columns, sql``)}) as r`;
 }
 
+/** Whether the rows are read by their ids, of which there are several, and then sorted. */
+function isReadByIds({ conditions }: Read): boolean {
+  return conditions.some((each) => isComparison(each) && isOfFewIds(each) && each.values.length > 1);
+}
+
 function pageRanges(dialect: Dialect, read: Read): IndexRange[] {
   return rangesOf(dialect, read);
 }
@@ -146,7 +151,7 @@ function rangeRows(
   columns: readonly Expression[],
   joins: Expression,
 ): Expression {
-  const order = orderBy(dialect, "r", read.sort, isReversed(read));
+  const order = orderBy(dialect, "r", read.sort, isReversed(read), isReadByIds(read));
   const offset =
     read.page.style === "page"
       ? sql` offset ${parameter(({ read: { page } }: ReadInput<Read>) => (page.style === "page" ? (page.number - 1) * page.limit : 0), "rows before the page")}`

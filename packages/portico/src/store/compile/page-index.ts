@@ -5,6 +5,7 @@ import {
   type Comparison,
   type Condition,
   isComparison,
+  isOfFewIds,
   maxSeparateValues,
   type Operator,
 } from "../../query/condition.ts";
@@ -21,6 +22,7 @@ export function isIndexed(read: Read): boolean {
   const others = conditions.filter((condition) => !isCheckedOnce(condition, conditions));
   if (!others.every(isOfColumn)) return false;
   const equalities = others.filter(isEquality);
+  if (equalities.some(isOfFewIds)) return true;
   if (!areBranches(equalities, sort)) return false;
   const compared = equalities.map(({ attribute }) => attribute);
   if (isOfFewRows(read, equalities)) return true;
@@ -89,11 +91,8 @@ function areBranches(equalities: readonly Comparison[], sort: Sort): boolean {
 /** Whether the rows that meet the conditions are at most as many as their values. */
 function isOfFewRows({ resource }: Read, equalities: readonly Comparison[]): boolean {
   const compared = equalities.filter(({ values }) => !values.includes(null)).map((each) => each.attribute);
-  return (
-    compared.some(({ name }) => name === "id") ||
-    resource.indexes.some(
-      ({ unique, columns }) => unique && columns.every(({ attribute }) => compared.includes(attribute)),
-    )
+  return resource.indexes.some(
+    ({ unique, columns }) => unique && columns.every(({ attribute }) => compared.includes(attribute)),
   );
 }
 

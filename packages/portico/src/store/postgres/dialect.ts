@@ -53,6 +53,8 @@ export const postgresDialect: Dialect = {
     if (!isNullable) return sql`${column} ${sql.raw(isDescending ? "desc" : "asc")}`;
     return sql`${column} ${sql.raw(isDescending ? "desc nulls last" : "asc nulls first")}`;
   },
+  // It knows by how few values the rows are found.
+  withoutIndex: (column) => column,
   // Without `offset 0`, the planner could choose another index and compute the words of each row. From a scalar subquery it
   // does not learn the words, whose statistics cover all tenants.
   searched: (resource, searchText) =>

@@ -42,6 +42,7 @@ export const sqliteDialect: Dialect = {
       : sql`group_concat(${text}, ${sql.lit(separator)})`,
   // SQLite sorts nulls as the smallest values.
   order: (column, isDescending) => sql`${column} ${sql.raw(isDescending ? "desc" : "asc")}`,
+  withoutIndex: (column) => sql`+${column}`,
   // The cross join makes SQLite start with the search index; it would otherwise walk all rows and look up each in the index.
   searched: (resource, searchText) => {
     const index = sql.table(searchTable(resource.table));
