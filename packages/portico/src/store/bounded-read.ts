@@ -17,7 +17,7 @@ import { declaredGetBytes, declaredListBytes } from "./compile/declared-size.ts"
 import { compileGet } from "./compile/get.ts";
 import type { ReadInput } from "./compile/input.ts";
 import { compileList } from "./compile/list.ts";
-import type { SearchAccess } from "./compile/search.ts";
+import type { SearchAccess } from "./compile/search-access.ts";
 import type { ColumnValues, Session, Statement } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
 

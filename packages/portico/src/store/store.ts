@@ -18,7 +18,7 @@ import { CommitSignal } from "./commit-signal.ts";
 import { compileFilterIds, compileFilterReferred, compileGet, type RowsById } from "./compile/get.ts";
 import type { ReadInput } from "./compile/input.ts";
 import { type ListColumns, listShape } from "./compile/list.ts";
-import type { SearchAccess } from "./compile/search.ts";
+import type { SearchAccess } from "./compile/search-access.ts";
 import type {
   ColumnValues,
   Database,

@@ -33,6 +33,8 @@ interface Run {
   /** The words that the statement looks up in the search index, and those that it checks on rows. */
   readonly indexed: string[];
   readonly checked: string[];
+  /** Set if it relies on the order of creation. */
+  readonly isByCreation?: true;
 }
 
 /** Searches, and returns the ids found and the statements that ran. */
@@ -55,6 +57,7 @@ async function search(
         isSlow: statement.mayScan === true,
         indexed: words.filter((word) => bound.some((value) => new RegExp(`\\d${word}\\W`).test(value))),
         checked: words.filter((word) => bound.includes(` ${word}`)),
+        ...(statement.sql.includes("portico_search_order") && { isByCreation: true }),
       });
     return query.call(store.database, statement, input);
   };
@@ -84,7 +87,7 @@ onEachDatabase("the way of a search", (database) => {
       await store.transaction(async (session) => {
         for (let row = 0; row < rowCount; row += 1) {
           const createdAt = new Date(Date.UTC(2026, 0, 1) + row * 1000).toISOString();
-          const title = `${row % 2 === 0 ? "even" : "odd"} all ${row % 250 === 0 ? "rare" : ""}`;
+          const title = `${row % 2 === 0 ? "even" : "odd"} all ${row % 250 === 0 ? "rare" : ""} ${row < 100 ? "old" : ""}`;
           const values = { id: newId("note"), title, createdAt, updatedAt: createdAt };
           await store.writes.insert(session, { resource: note, tenantId, values });
         }
@@ -113,6 +116,19 @@ onEachDatabase("the way of a search", (database) => {
       await search(store, ["even", "rare"]);
       const mixed = await search(store, ["even", "rare"]);
       assert.deepEqual(mixed, { count: 4, runs: [{ ...lookUp, checked: ["even"] }] });
+
+      // SQLite looks up the first matches in the order of creation; PostgreSQL sorts all matches.
+      await search(store, ["old"]);
+      const old = { isSlow: isRemote, indexed: ["old"], checked: [] };
+      assert.deepEqual(await search(store, ["old"]), {
+        count: 20,
+        runs: [isRemote ? old : { ...old, isByCreation: true }],
+      });
+      await search(store, ["even", "old"]);
+      const evenOld = await search(store, ["even", "old"]);
+      assert.equal(evenOld.count, 20);
+      assert.deepEqual(evenOld.runs[0]!.checked, ["even"]);
+      assert.equal(evenOld.runs[0]!.isByCreation, isRemote ? undefined : true);
 
       // Frequent words that never occur together are looked up as a slow read.
       await search(store, ["even", "odd"]);

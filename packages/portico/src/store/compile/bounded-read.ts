@@ -16,7 +16,8 @@ import { isReversed } from "./index-ranges.ts";
 import { type Expression, type ReadInput, tenantOf } from "./input.ts";
 import { type ListColumns, needsKeys, pageColumns, rowTextsOf, totalOf } from "./list.ts";
 import { rowParts } from "./row.ts";
-import { type SearchAccess, searchParts } from "./search.ts";
+import { searchParts } from "./search.ts";
+import type { SearchAccess } from "./search-access.ts";
 
 /** The values of a read, and how many bytes it may return. */
 export interface BoundedInput<Plan> extends ReadInput<Plan> {

@@ -91,10 +91,7 @@ function positionKeys(dialect: Dialect, read: Read, { values }: Position): Posit
   const keys = read.sort.map(
     ({ attribute, isDescending }, index): PositionKey => ({
       column: sql.ref(`r.${attribute.column}`),
-      value: parameter(
-        (input: ReadInput<Read>) => dialect.encode(attribute, positionOf(input).values[index]),
-        `${attribute.name} in the cursor`,
-      ),
+      value: positionValue(dialect, read, index),
       isNull: values[index] === null,
       isNullable: attribute.isNullable,
       isDescending: isDescending !== isReversed(read),
@@ -106,6 +103,15 @@ function positionKeys(dialect: Dialect, read: Read, { values }: Position): Posit
     ...{ isNull: false, isNullable: false, isDescending: keys.at(-1)!.isDescending },
   };
   return [...keys, id];
+}
+
+/** The value of a key of the sort in the position of the page. */
+export function positionValue(dialect: Dialect, { sort }: Read, index: number): Expression {
+  const { attribute } = sort[index]!;
+  return parameter(
+    (input: ReadInput<Read>) => dialect.encode(attribute, positionOf(input).values[index]),
+    `${attribute.name} in the cursor`,
+  );
 }
 
 /**

@@ -16,7 +16,8 @@ import { type Expression, isOfTenant, type ReadInput, tenantOf } from "./input.t
 import { mayBeLarge, mayScan } from "./may-scan.ts";
 import { type RowParts, rowParts } from "./row.ts";
 import { limitOf, rowLimit } from "./row-limit.ts";
-import { type SearchAccess, type SearchParts, searchParts } from "./search.ts";
+import { searchParts } from "./search.ts";
+import type { SearchAccess, SearchParts } from "./search-access.ts";
 
 /**
  * The columns that a compiled list returns: the rows as text, the sort values of each row where the text does not

@@ -2,7 +2,7 @@
 
 import type { Read, ReadOne, Selection } from "../../query/read.ts";
 import { isIndexed } from "./page-index.ts";
-import type { SearchAccess } from "./search.ts";
+import type { SearchAccess } from "./search-access.ts";
 
 /** Reads that may return more rows than this, nested rows included, run as slow reads. */
 const maxRows = 1_000;

@@ -8,7 +8,10 @@
 // "set" is for words in between, on SQLite. It keeps only the row numbers of the matches, and walks the index of the sort
 // until enough of its entries are in that set. Comparing an entry takes a tenth of the time that reading a row takes.
 //
-// A walk ends after a number of rows or entries; it then reports that the page is incomplete.
+// "created" is for the sort by creation on SQLite. The search index returns matches in the order of their row numbers, which
+// is nearly that of their creation (`search/creation-order.ts`), so a page needs only the first ones.
+//
+// A walk ends after a number of rows or entries; it then reports that the page is incomplete. So does "created".
 //
 // A quick statement does not read rows with long texts (`row-size.ts`). It takes them for matches, and reports that the
 // page has such a row.
@@ -19,46 +22,27 @@ import type { Read } from "../../query/read.ts";
 import type { Statement } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
 import { searchTable } from "../schema/table.ts";
-import { containedWord } from "../search/index-terms.ts";
-import { compile, parameter } from "../statement.ts";
-import { columnsOf, orderBy, orderColumns, sortedBy } from "./columns.ts";
+import { compile } from "../statement.ts";
+import { orderBy, orderColumns } from "./columns.ts";
 import { conditionsOf } from "./condition.ts";
 import { all, beyondPositionOnce, isReversed, walkRanges } from "./index-ranges.ts";
-import { type Expression, isOfTenant, type ReadInput, type SearchTerms, tenantOf } from "./input.ts";
+import { type Expression, isOfTenant, type ReadInput, tenantOf } from "./input.ts";
 import { walkedConditions } from "./page-index.ts";
 import { limitOf } from "./row-limit.ts";
 import { isLongRow } from "./row-size.ts";
-
-/** How the rows of a search are found. It is part of the shape of a statement. */
-export interface SearchAccess {
-  readonly kind: "walk" | "sorted" | "set";
-  /** How many rows "walk" checks at most. PostgreSQL must know it when it plans. */
-  readonly maxWalked: number;
-  /** How many words are checked on each row. */
-  readonly checkedWords: number;
-  /** Whether it takes so little time that it need not run as a slow read. */
-  readonly isQuick: boolean;
-  /** Rows with longer texts are not read; without it, all are. */
-  readonly maxRowBytes?: number;
-}
-
-/** The values of the column that says whether a page is complete. */
-export const completeness = { incomplete: 0, complete: 1, hasLongRow: 2 } as const;
-
-/** The parts of the statement of a search. */
-export interface SearchParts {
-  /** The `from` item of the page's rows, with the columns that their JSON is built from. */
-  readonly rows: Expression;
-  /**
-   * A column of the result: a value of `completeness`.
-   *
-   * @param found the number of rows found, where the statement aggregates them: then only a page that is not full is
-   *   examined
-   */
-  readonly isComplete: (found: Expression | undefined) => Expression;
-  /** The column of `rows` that says whether a row was not read, as 0 or 1; undefined if all are read. */
-  readonly isLong: Expression | undefined;
-}
+import {
+  completeness,
+  type FoundRows,
+  indexedWords,
+  longRowColumn,
+  pageColumnsOf,
+  type SearchAccess,
+  type SearchParts,
+  searchParameter,
+  table,
+  wordChecks,
+} from "./search-access.ts";
+import { created } from "./search-by-creation.ts";
 
 /** A walk along an index in the order of the page. */
 interface Walk {
@@ -80,12 +64,7 @@ export function searchParts(dialect: Dialect, read: Read, access: SearchAccess):
   };
 }
 
-type FoundRows = Pick<SearchParts, "rows" | "isComplete">;
-
-/** It contains a space, so that it is not the name of a stored column. */
-const longRowColumn = "row is long";
-
-const parts = { walk, sorted, set };
+const parts = { walk, sorted, set, created };
 
 function walk(dialect: Dialect, read: Read, access: SearchAccess): FoundRows {
   const walked: Walk = { conditions: walkedConditions(read)!, limit: sql`${sql.lit(access.maxWalked)}` };
@@ -189,45 +168,8 @@ function isWholeWalk(dialect: Dialect, read: Read, walked: Walk): SearchParts["i
   };
 }
 
-function pageColumnsOf(dialect: Dialect, read: Read, access: SearchAccess): Expression {
-  const columns = sql.join(columnsOf("r", read.selection, sortedBy(read.sort)));
-  const isLong = isLongRow(dialect, read.resource, access.maxRowBytes);
-  return isLong
-    ? sql`${columns}, case when ${isLong} then 1 else 0 end as ${sql.ref(longRowColumn)}`
-    : columns;
-}
-
 /** The conditions that the walked index range does not meet by itself. */
 function remainingConditions(dialect: Dialect, read: Read, walked: Walk): Expression[] {
   const subset = read.conditions.filter((condition) => !walked.conditions.includes(condition));
   return conditionsOf(dialect, "r", read.conditions, { subset });
-}
-
-/** The conditions that a row contains the checked words, or is too long to be read. */
-function wordChecks(dialect: Dialect, read: Read, access: SearchAccess): Expression[] {
-  const checks = Array.from({ length: access.checkedWords }, (_, index) => {
-    const word = searchParameter(({ search }) => containedWord(search.checked[index]!), "word of q");
-    return sql`${dialect.positionIn(sql.ref("r.search_words"), word)} > 0`;
-  });
-  const isLong = isLongRow(dialect, read.resource, access.maxRowBytes);
-  return isLong && checks.length > 0 ? [sql`(${isLong} or (${all(checks)}))`] : checks;
-}
-
-function indexedWords(dialect: Dialect): Expression {
-  return searchParameter(
-    ({ tenantNo, search }) => dialect.searchText(tenantNo, search.indexed),
-    "words of q",
-  );
-}
-
-function searchParameter(
-  value: (input: { readonly tenantNo: number | null; readonly search: SearchTerms }) => unknown,
-  meaning: string,
-): Expression {
-  // A statement of a search is bound to its terms.
-  return parameter(({ tenantNo, search }: ReadInput<Read>) => value({ tenantNo, search: search! }), meaning);
-}
-
-function table({ resource }: Read): Expression {
-  return sql.table(resource.table);
 }

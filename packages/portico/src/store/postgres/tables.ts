@@ -195,6 +195,9 @@ export const postgresTables: TableDialect = {
     return names.map((name) => ({ query: postgresTables.dropIndex(name), index: name }));
   },
 
+  // The matches of a search are sorted.
+  recordOrder: () => [],
+
   dropSearch: () => [],
 };
 

@@ -8,6 +8,7 @@ import {
   type CheckFill,
   type DatabaseName,
   type OwnIndex,
+  searchOrderTable,
   searchStateTable,
   searchTables,
   type Table,
@@ -48,7 +49,8 @@ export function tableOn(database: DatabaseName, table: Table): Table {
 
 /** @throws OperatorError for a resource whose table name is taken by another resource or by the server itself */
 function requireUniqueNames({ resources }: Model, ownTables: readonly Table[]): void {
-  const owners = new Map(ownTables.map(({ name }) => [name, "the server itself"]));
+  const own = [...ownTables.map(({ name }) => name), searchOrderTable];
+  const owners = new Map(own.map((name) => [name, "the server itself"]));
   for (const { name, table, search } of resources) {
     if (/^(sqlite|pg)_/.test(table))
       throw new OperatorError(

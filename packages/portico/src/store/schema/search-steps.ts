@@ -69,7 +69,9 @@ export async function searchSteps(
     first: isRebuilt ? steps(tables.dropSearch(table, existing), { isRemoval: true }) : [],
     last: [
       ...(lacksWords && !hasRecord ? steps([createRecord(table.name)]) : []),
-      ...(isRebuilt ? steps(tables.createSearch(table)) : steps(first)),
+      ...(isRebuilt
+        ? steps(tables.createSearch(table))
+        : steps([...first, ...tables.recordOrder(table, existing)])),
       ...(isPending ? [recompute] : []),
       ...steps(last, { isApart: true }),
       ...(isServing ? [] : unneeded),

@@ -109,6 +109,11 @@ export interface TableDialect {
     table: Table,
     existing: ExistingTable,
   ): readonly { readonly query: RawBuilder<unknown>; readonly index: string | undefined }[];
+  /**
+   * Records in which order the rows of a searched table are created (`search/creation-order.ts`), unless that is recorded
+   * already. `createSearch` includes it.
+   */
+  recordOrder(table: Table, existing: ExistingTable): RawBuilder<unknown>[];
   /** Drops the search index, before the table is rebuilt. */
   dropSearch(table: Table, existing: ExistingTable): RawBuilder<unknown>[];
   /** Follows a nullable column in an index, in ascending order. */

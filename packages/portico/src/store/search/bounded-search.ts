@@ -1,14 +1,16 @@
 // Runs a search in the way that costs least for its words: `compile/search.ts` has the ways, and `word-frequency.ts`
 // estimates which of them suits. A way that gives up reports an incomplete page; the next one then runs.
 
+import { defaultSort } from "../../model/model.ts";
 import { type Condition, isComparison } from "../../query/condition.ts";
 import type { Read } from "../../query/read.ts";
 import type { ReadInput, SearchTerms } from "../compile/input.ts";
 import type { ListColumns } from "../compile/list.ts";
-import { walkedConditions } from "../compile/page-index.ts";
+import { isIndexed, walkedConditions } from "../compile/page-index.ts";
 import { rowLimit } from "../compile/row-limit.ts";
 import { isLong } from "../compile/row-size.ts";
-import { compileMatchCount, completeness, type SearchAccess } from "../compile/search.ts";
+import { compileMatchCount } from "../compile/search.ts";
+import { completeness, type SearchAccess } from "../compile/search-access.ts";
 import type { Session } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
 import { type SearchEstimate, WordFrequencies } from "./word-frequency.ts";
@@ -20,6 +22,8 @@ export type RunSearch = (access: SearchAccess, terms: SearchTerms) => Promise<Li
 const maxSorted = 400;
 /** How many entries of the index of the sort are walked for each match, before the matches are sorted after all. */
 const entriesPerMatch = 14;
+/** Fewer matches than this are sorted: reading the first ones in the order of creation would read as many rows. */
+const minCreated = 60;
 /** A search with more matches than this runs as a slow read. */
 const maxQuickMatches = 4_000;
 /** A search with more conditions than this, policies included, runs as a slow read. */
@@ -56,6 +60,11 @@ export class BoundedSearch {
     const matches = await this.#matches(input, estimate);
     const isQuick = areQuick && estimate.isIndexedRare;
     const terms = { indexed, checked, maxEntries: matches * entriesPerMatch };
+    if (matches > minCreated && isByCreation(read)) {
+      const created = { ...access, kind: "created", isQuick: isQuick && matches <= maxQuickMatches } as const;
+      const found = await runBounded(created, terms);
+      if (isComplete(read, found)) return found;
+    }
     if (canWalk && matches > maxSorted) {
       const set = { ...access, kind: "set", isQuick: isQuick && matches <= maxQuickMatches } as const;
       const found = await runBounded(set, terms);
@@ -102,6 +111,12 @@ function areQuicklyChecked(conditions: readonly Condition[], state = { compariso
       ? !isLong(condition.attribute)
       : areQuicklyChecked(condition.conditions, state);
   });
+}
+
+/** Whether the rows of the page are in the order of creation, and an index finds the position of a cursor in it. */
+export function isByCreation(read: Read): boolean {
+  const [{ attribute }, ...others] = read.sort;
+  return attribute.name === defaultSort && others.length === 0 && isIndexed({ ...read, conditions: [] });
 }
 
 /** Whether no row of the page can be missing. */

@@ -104,6 +104,9 @@ export class SqliteConnection implements Session {
   #prepare(text: string): StatementSync {
     const cached = this.#prepared.get(text);
     if (cached) return cached;
+    // Loads a schema that another process has changed. Otherwise SQLite would notice the change only when it connects the
+    // search table of a trigger, and would not find the tables of the trigger after it.
+    this.native.exec("select 1 from sqlite_schema limit 0");
     const statement = this.native.prepare(text);
     statement.setReturnArrays(true);
     this.#prepared.set(text, statement);

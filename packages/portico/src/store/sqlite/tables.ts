@@ -15,6 +15,7 @@ import {
   type Table,
 } from "../schema/table.ts";
 import { type ExistingTable, TableDescription, type TableDialect } from "../schema/tables.ts";
+import { orderTriggerName, recordCreationOrder } from "../search/creation-order.ts";
 import { taggedText } from "../search/index-terms.ts";
 import { isBusy, isConstraintFailure } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
@@ -154,7 +155,13 @@ export const sqliteTables: TableDialect = {
       createSearchTable(table),
       sql`insert into ${index} (rowid, words) select row_no, ${taggedText()} from ${sql.table(table.name)}`,
       ...searchTriggers(table),
+      ...recordCreationOrder(table.name),
     ];
+  },
+
+  recordOrder(table, existing) {
+    if (!table.search || existing.searches.has(orderTriggerName(table.name))) return [];
+    return recordCreationOrder(table.name);
   },
 
   // The search table does not depend on the searched fields, so an existing one stays. Into another one, the triggers put
