@@ -1,8 +1,7 @@
 // `portico migrate --layout` on a database that an earlier version made: everything is as before, or nothing has changed.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -10,93 +9,26 @@ import postgres from "postgres";
 import { verifyPassword } from "../../src/auth/users/password.ts";
 import { changeLayout } from "../../src/store/layout/change-layout.ts";
 import { openReader } from "../support/database-reader.ts";
-import { makeWorkspace, onEachDatabase, Portico, portico, type Workspace } from "../support/server.ts";
+import {
+  layout1Folder as folder,
+  readTexts,
+  recorded,
+  rowsOfLayout,
+  tablesWithTenant,
+  withLayout1,
+} from "../support/layout-1.ts";
+import { onEachDatabase, Portico, portico, type Workspace } from "../support/server.ts";
 
-const folder = join(import.meta.dirname, "../fixtures/layout-1");
-
-interface Recorded {
-  readonly tenantId: string;
-  readonly key: string;
-  readonly email: string;
-  readonly password: string;
-  readonly answers: Readonly<Record<string, { status: number; etag: string | null; data: unknown }>>;
-}
-
-const recorded: readonly Recorded[] = JSON.parse(readFileSync(join(folder, "answers.json"), "utf8"));
 /** Users have roles since. */
 const owners = ["--owner", "first"];
-const tablesWithTenant = [
-  ...["api_keys", "drafts", "events", "key_usage", "mails", "notes", "oauth_clients", "passwords"],
-  ...["remarks", "request_logs", "users"],
-];
 
 onEachDatabase("a database of layout 1", (database) => {
-  const using = async (work: (workspace: Workspace) => Promise<void>): Promise<void> => {
-    const workspace = await makeWorkspace(database);
-    try {
-      await load(workspace);
-      await work(workspace);
-    } finally {
-      await workspace.remove();
-    }
-  };
-
-  async function load({ databaseUrl }: Workspace): Promise<void> {
-    const text = readFileSync(join(folder, `${database}.sql`), "utf8");
-    if (database === "sqlite") {
-      const file = new DatabaseSync(fileURLToPath(databaseUrl));
-      file.exec(text);
-      file.close();
-      return;
-    }
-    const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
-    await sql.unsafe(text).simple();
-    await sql.end();
-  }
-
+  const using = (work: (workspace: Workspace) => Promise<void>): Promise<void> => withLayout1(database, work);
   const migrate = (workspace: Workspace, ...options: string[]) =>
     portico(workspace, ["migrate", ...options], { cwd: folder });
-
-  const read = async ({ databaseUrl }: Workspace, text: string): Promise<unknown[][]> => {
-    const reader = openReader(databaseUrl);
-    try {
-      // Both databases, with the same types.
-      return (await reader.rows(text)).map((row) =>
-        row.map((value) => (value === null ? null : String(value))),
-      );
-    } finally {
-      await reader.close();
-    }
-  };
-
-  /** All rows that belong to tenants, by the id of the tenant. */
-  const rowsByTenant = async (workspace: Workspace, join: (table: string) => string): Promise<unknown[]> => {
-    const rows: unknown[] = [];
-    for (const table of tablesWithTenant) {
-      const key =
-        { key_usage: "r.minute, r.key_id", passwords: "r.user_id", events: "r.sequence" }[table] ?? "r.id";
-      rows.push([table, await read(workspace, `${join(table)} order by t.id, ${key}`)]);
-    }
-    return rows;
-  };
-  const selected = (table: string): string =>
-    ({
-      events: "r.sequence, r.id, r.row_id, r.resource, r.kind",
-      key_usage: "r.key_id, r.minute, r.route, r.count",
-      passwords: "r.user_id, r.hash",
-      notes: "r.id, r.title, r.body, r.rank, r.detail, r.created_at, r.updated_at",
-      drafts: "r.id, r.title",
-    })[table] ?? "r.id, r.created_at, r.updated_at";
-  const before = (workspace: Workspace) =>
-    rowsByTenant(
-      workspace,
-      (table) => `select t.id, ${selected(table)} from ${table} r join tenants t on t.id = r.tenant_id`,
-    );
-  const after = (workspace: Workspace) =>
-    rowsByTenant(
-      workspace,
-      (table) => `select t.id, ${selected(table)} from ${table} r join tenants t on t.no = r.tenant_no`,
-    );
+  const read = readTexts;
+  const before = (workspace: Workspace) => rowsOfLayout(1, workspace);
+  const after = (workspace: Workspace) => rowsOfLayout(2, workspace);
 
   const assertAnswers = async (workspace: Workspace): Promise<void> => {
     const server = await Portico.start(workspace, { cwd: folder });
@@ -213,7 +145,7 @@ onEachDatabase("a database of layout 1", (database) => {
         return stderr;
       };
       assert.match(await refusal(), /^portico: users get roles: name the owner of each tenant/);
-      const [{ email, tenantId }, other] = recorded as [Recorded, Recorded];
+      const [{ email, tenantId }, other] = recorded as [(typeof recorded)[0], (typeof recorded)[0]];
       const missing = await refusal("--owner", email);
       assert.match(missing, new RegExp(`missing for [^,]*\\(${other.tenantId}\\)\n$`));
       assert.ok(!missing.includes(tenantId));

@@ -14,7 +14,8 @@ import { rewriteEventTypes } from "../../events/rewrite-event-types.ts";
 import { buildApi } from "../../graphql/schema/schema.ts";
 import { type Assembly, assemble, withStore } from "../../runtime/compose.ts";
 import { withSizes } from "../../store/schema/index-sizes.ts";
-import { existingTables, lossesOf, type MigrationOptions, migrate } from "../../store/schema/migrate.ts";
+import { lossesOf } from "../../store/schema/losses.ts";
+import { existingTables, type MigrationOptions, migrate } from "../../store/schema/migrate.ts";
 import type { MigrationPlan } from "../../store/schema/migration-plan.ts";
 import { undeclaredColumns, undeclaredTables } from "../../store/schema/undeclared.ts";
 import type { Store } from "../../store/store.ts";
@@ -42,7 +43,7 @@ const migrateCommand: Command = {
       isRepeated: true,
     },
     contract: {
-      help: "also require fields, rewrite events and drop indexes of earlier versions; no server of one may be running",
+      help: "also require fields, recompute search words, rewrite events and drop indexes of earlier versions; no server of one may be running",
     },
     drop: {
       value: "NAME",
@@ -78,8 +79,13 @@ const migrateCommand: Command = {
       const { owners, reducedKeys } = await planRoles(store, model, ownerChoice(assembly, args));
       const losses = await lossesOf(store, tables, drops);
       if (losses.length > 0 && !isDryRun && !args.isSet("yes")) await confirmLosses(losses);
-      const { statements, indexes, plan } = await migrate(store, tables, options);
-      if (!isDryRun) await appointOwners(store, model, owners);
+      let rewrittenEvents: number | undefined;
+      const complete = async (): Promise<void> => {
+        await appointOwners(store, model, owners);
+        if (isContraction) rewrittenEvents = await contract(store, isDryRun, onProgress);
+      };
+      const { statements, indexes, plan } = await migrate(store, tables, { ...options, complete });
+      if (isDryRun && isContraction) rewrittenEvents = await contract(store, isDryRun, onProgress);
       return {
         isDryRun,
         plan,
@@ -88,7 +94,7 @@ const migrateCommand: Command = {
         losses,
         undeclared: await undeclaredTables(store, tables),
         undeclaredColumns: await undeclaredColumns(store, tables),
-        rewrittenEvents: isContraction ? await contract(store, isDryRun, onProgress) : undefined,
+        rewrittenEvents,
         ...{ owners, reducedKeys },
         ownerless: isDryRun ? [] : await tenantsWithoutOwner(store, model),
       };

@@ -2,10 +2,11 @@
 // and not by the declarations: what the declarations change is left to the migration that follows.
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import { OperatorError } from "../../errors.ts";
+import { isUnavailable, OperatorError } from "../../errors.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { indexPrefix } from "../schema/index-names.ts";
 import { searchTable } from "../schema/table.ts";
+import { translateError } from "../sqlite/connection.ts";
 import { type CopyProgress, quoted, refuseOrphans, withTenantNumber } from "./change.ts";
 
 const rowsPerBatch = 20_000;
@@ -187,6 +188,7 @@ function runDefinition(database: DatabaseSync, type: string, name: string): void
   try {
     database.exec(type === "table" ? text : withTenantNumber(text));
   } catch (error) {
+    if (isUnavailable(translateError(error))) throw error;
     throw cannotCopy(type, name, errorMessage(error));
   }
 }

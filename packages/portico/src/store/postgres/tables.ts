@@ -44,6 +44,8 @@ export const postgresTables: TableDialect = {
     // process that holds the lock waits for all older snapshots.
     while ((await rows(session, `select pg_try_advisory_lock(${migrationLock})::text`))[0]![0] !== "true")
       await sleep(lockRetryMs);
+    // The lock ends with the session.
+    return () => {};
   },
 
   async limitLockWait(session) {

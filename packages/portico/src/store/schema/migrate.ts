@@ -1,20 +1,21 @@
 // Migrates a database to the schema of the model. Additions are made automatically; a change that could lose data is
 // refused with an error that says how to make it by hand.
 
-import { sql } from "kysely";
+import { isUnavailable, OperatorError } from "../../errors.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import type { Maintenance, Session } from "../database.ts";
 import { refuseOldLayout } from "../layout/layout.ts";
 import { postgresTables } from "../postgres/tables.ts";
 import { sqliteTables } from "../sqlite/tables.ts";
-import { compile } from "../statement.ts";
 import type { Store } from "../store.ts";
 import { type DropRequest, dropsOf } from "./drop.ts";
-import { type MigrationPlan, planOf, requireUnchanged } from "./migration-plan.ts";
+import { type MigrationPlan, planFingerprint, planOf, requireUnchanged } from "./migration-plan.ts";
+import { deleteRecord, findRecord, remainingDrops, writeRecord } from "./migration-record.ts";
 import { tableOn } from "./model-tables.ts";
 import type { Planning } from "./planning.ts";
-import { retryWhileLocked, runApart, withoutReferences } from "./run-steps.ts";
+import { retryIfChanged, retryWhileLocked, runApart, withoutReferences } from "./run-steps.ts";
 import { type InTransaction, type Step, sqlStep, textsOf } from "./step.ts";
-import { searchStateTable, type Table } from "./table.ts";
+import { migrationTable, searchStateTable, type Table } from "./table.ts";
 import { tableSteps } from "./table-steps.ts";
 import type { ExistingTable, TableDialect } from "./tables.ts";
 
@@ -29,6 +30,8 @@ export interface MigrationOptions {
   readonly drops?: readonly DropRequest[];
   /** The plan that was reviewed: any other is refused. */
   readonly reviewed?: MigrationPlan;
+  /** Further work, which an interrupted migration repeats. */
+  readonly complete?: () => Promise<void>;
   /** Called while a step works on rows. @param step what it does */
   readonly onProgress?: (step: string, done: number, total: number) => void;
 }
@@ -63,10 +66,29 @@ export async function migrate(
   options: MigrationOptions = {},
 ): Promise<Migration> {
   const { isDryRun = false, isContraction = false } = options;
-  const planned = await plan(store, tables, store.database, options);
-  if (isDryRun || !planned.steps.some((step) => isDue(step, isContraction)))
-    return describeSteps(store, store.database, planned, options);
-  return store.database.maintain((session) => applySteps(store, tables, session, options));
+  const planned = await retryIfChanged(() => plan(store, tables, store.database, options));
+  const isDone = !planned.isContinued && !planned.steps.some((step) => isDue(step, isContraction));
+  if (isDryRun || isDone) {
+    const migration = await describeSteps(store, store.database, planned, options);
+    if (!isDryRun) await options.complete?.();
+    return migration;
+  }
+  return store.database.maintain(async (session) => {
+    const unlock = await tableDialect(store).lock(session);
+    try {
+      return await applySteps(store, tables, session, options);
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      // Such as a full disk.
+      const reason = errorMessage(error instanceof Error ? (error.cause ?? error) : error);
+      throw new OperatorError(
+        `the database refused a step: ${reason}. Migrate again: the migration continues where it stopped`,
+        { cause: error },
+      );
+    } finally {
+      unlock();
+    }
+  });
 }
 
 function isDue(step: Step, isContraction: boolean): boolean {
@@ -80,12 +102,12 @@ function isDue(step: Step, isContraction: boolean): boolean {
 async function describeSteps(
   store: Store,
   session: Session,
-  { tables, existing, steps }: Planned,
+  { tables, existing, steps, isContinued }: Planned,
   { isContraction = false, reviewed }: MigrationOptions,
 ): Promise<Migration> {
   const due = steps.filter((step) => isDue(step, isContraction));
   const plan = planOf(tables, existing, due);
-  if (reviewed) requireUnchanged(reviewed, plan);
+  if (reviewed) requireUnchanged(reviewed, plan, isContinued);
   const ofIndexes = steps.filter((step) => step.index !== undefined);
   const removals = ofIndexes.filter(({ isRemoval }) => isRemoval).map(({ index }) => index!.name);
   const sizes = removals.length > 0 ? await tableDialect(store).indexSizes(session, removals) : undefined;
@@ -111,7 +133,7 @@ async function describeSteps(
  * @throws OperatorError if the tables cannot be served
  */
 export async function pendingChanges(store: Store, tables: readonly Table[]): Promise<string[]> {
-  const { steps } = await plan(store, tables, store.database, {}, true);
+  const { steps } = await retryIfChanged(() => plan(store, tables, store.database, {}, true));
   return textsOf(steps.filter((step) => !step.isRemoval));
 }
 
@@ -119,20 +141,24 @@ interface Planned {
   readonly tables: readonly Table[];
   readonly existing: ReadonlyMap<string, ExistingTable>;
   readonly steps: readonly Step[];
+  /** Whether it continues a migration that was interrupted. */
+  readonly isContinued: boolean;
 }
 
 async function plan(
   store: Store,
   declared: readonly Table[],
   session: Session,
-  { isContraction = false, kept = [], drops: requests = [] }: MigrationOptions,
+  { isContraction = false, kept = [], drops: requests = [], reviewed }: MigrationOptions,
   isServing = false,
 ): Promise<Planned> {
   const dialect = tableDialect(store);
   const existing = await dialect.existing(session);
   refuseOldLayout(existing);
   const tables = declared.map((table) => tableOn(store.dialect.name, table));
-  const drops = dropsOf(existing, tables, requests);
+  const record = await findRecord(store, session, existing);
+  const remaining = remainingDrops(existing, record, requests);
+  const drops = dropsOf(existing, tables, remaining);
   const planning: Planning = {
     ...{ store, session, tables: dialect, isServing, isContraction, drops },
     kept: new Set(kept),
@@ -149,7 +175,9 @@ async function plan(
   }
   const dropped = drops.tables.map((name) => ({ name, existing: existing.get(name)! }));
   steps.push(...dialect.dropTables(dropped).map((query) => sqlStep(store.dialect, "drop", query)));
-  return { tables, existing, steps };
+  const isSamePlan = record !== undefined && record.plan === (reviewed && planFingerprint(reviewed));
+  const isContinued = isSamePlan && (reviewed !== undefined || remaining.length < requests.length);
+  return { tables, existing, steps, isContinued };
 }
 
 async function applySteps(
@@ -158,10 +186,9 @@ async function applySteps(
   session: Maintenance,
   options: MigrationOptions,
 ): Promise<Migration> {
-  const { isContraction = false, onProgress } = options;
+  const { isContraction = false, onProgress, drops = [], reviewed } = options;
   const dialect = tableDialect(store);
-  await dialect.lock(session);
-  const { steps, migration } = await withoutReferences(dialect, session, () =>
+  const { steps, migration, isRecorded } = await withoutReferences(dialect, session, () =>
     retryWhileLocked(dialect, () =>
       session.transaction(async (part) => {
         await dialect.limitLockWait(part);
@@ -171,34 +198,19 @@ async function applySteps(
         const steps = planned.steps.filter((step) => isDue(step, isContraction));
         const inTransaction: InTransaction = (work) => work(part);
         for (const step of steps) if (!step.isApart) await step.run(part, inTransaction, () => {});
-        return { steps, migration };
+        const isRecorded = reviewed !== undefined || drops.length > 0;
+        if (isRecorded)
+          await writeRecord(store, part, { plan: reviewed && planFingerprint(reviewed), drops });
+        return { steps, migration, isRecorded: isRecorded || planned.existing.has(migrationTable) };
       }),
     ),
   );
   for (const step of steps)
     if (step.isApart)
       await runApart(dialect, session, step, (done, total) => onProgress?.(step.text, done, total));
+  await options.complete?.();
+  if (isRecorded) await session.transaction((part) => deleteRecord(store, part));
   return migration;
-}
-
-/** How many values and rows `--drop` deletes: a line for each column and table. @throws OperatorError as `migrate` */
-export async function lossesOf(
-  store: Store,
-  tables: readonly Table[],
-  requests: readonly DropRequest[],
-): Promise<string[]> {
-  const drops = dropsOf(await existingTables(store), tables, requests);
-  const countOf = async (table: string, column?: string): Promise<number> => {
-    const counted = column === undefined ? sql`*` : sql.ref(column);
-    const query = compile(store.dialect.builder, sql`select count(${counted}) from ${sql.table(table)}`);
-    return Number((await store.database.query(query, undefined))[0]![0]);
-  };
-  const losses: string[] = [];
-  for (const [table, columns] of drops.columns)
-    for (const column of columns)
-      losses.push(`${await countOf(table, column)} values of the column ${table}.${column}`);
-  for (const table of drops.tables) losses.push(`the table ${table} with ${await countOf(table)} rows`);
-  return losses;
 }
 
 /** All tables of the database, by name. */

@@ -40,22 +40,45 @@ export function planOf(
   };
 }
 
-/** @throws OperatorError if the plan that was reviewed is not the present one */
-export function requireUnchanged(reviewed: MigrationPlan, present: MigrationPlan): void {
+/**
+ * @param isContinued whether some steps of the plan are done already
+ * @throws OperatorError if the plan that was reviewed is not the present one
+ */
+export function requireUnchanged(
+  reviewed: MigrationPlan,
+  present: MigrationPlan,
+  isContinued: boolean,
+): void {
   for (const part of ["database", "declarations"] as const) {
     if (reviewed.fingerprints[part] === present.fingerprints[part]) continue;
+    if (part === "database" && isContinued) continue;
     const changed = part === "database" ? "the schema of the database has" : "the declarations have";
     throw new OperatorError(`${changed} changed since the plan was made; make and review another one`);
   }
-  if (statementsOf(reviewed) !== statementsOf(present))
-    throw new OperatorError(
-      "the steps of the plan are not those of this version; make and review another one",
-    );
+  const [expected, due] = [statementsOf(reviewed), statementsOf(present)];
+  const isReviewed = isContinued
+    ? due.every((text) => expected.includes(text) || isRepair(text, expected))
+    : JSON.stringify(expected) === JSON.stringify(due);
+  if (isReviewed) return;
+  throw new OperatorError("the steps of the plan are not those of this version; make and review another one");
 }
 
 /** Rows that lack a value come and go while an earlier version serves, so steps that fill them do not count. */
-function statementsOf({ steps }: MigrationPlan): string {
-  return JSON.stringify(steps.filter(({ kind }) => kind !== "fill").map(({ sql }) => withoutTimes(sql)));
+function statementsOf({ steps }: MigrationPlan): string[] {
+  return steps.filter(({ kind }) => kind !== "fill").map(({ sql }) => withoutTimes(sql));
+}
+
+/** Whether a statement drops an index whose creation, a step of the plan, was interrupted. */
+function isRepair(text: string, expected: readonly string[]): boolean {
+  const [, name] = /^drop index concurrently ("[^"]+")$/.exec(text) ?? [];
+  return (
+    name !== undefined && expected.some((each) => each.startsWith("create") && each.includes(` ${name} on `))
+  );
+}
+
+/** Tells a plan from any other. */
+export function planFingerprint(plan: MigrationPlan): string {
+  return fingerprint([plan.fingerprints, plan.steps.map(({ sql }) => sql)]);
 }
 
 /** The default `now` of an added column is the time of the migration. */

@@ -7,6 +7,7 @@ import { resourceTable, tableIndex } from "./resource-table.ts";
 import {
   type CheckFill,
   type DatabaseName,
+  migrationTable,
   type OwnIndex,
   searchOrderTable,
   searchStateTable,
@@ -49,7 +50,7 @@ export function tableOn(database: DatabaseName, table: Table): Table {
 
 /** @throws OperatorError for a resource whose table name is taken by another resource or by the server itself */
 function requireUniqueNames({ resources }: Model, ownTables: readonly Table[]): void {
-  const own = [...ownTables.map(({ name }) => name), searchOrderTable];
+  const own = [...ownTables.map(({ name }) => name), searchOrderTable, migrationTable];
   const owners = new Map(own.map((name) => [name, "the server itself"]));
   for (const { name, table, search } of resources) {
     if (/^(sqlite|pg)_/.test(table))

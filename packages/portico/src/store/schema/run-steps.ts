@@ -2,13 +2,15 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { OperatorError } from "../../errors.ts";
-import type { Maintenance } from "../database.ts";
+import { type Maintenance, MissingSchema } from "../database.ts";
 import type { InTransaction, ReportProgress, Step } from "./step.ts";
 import type { TableDialect } from "./tables.ts";
 
 /** How long a migration retries to lock tables that are in use, and the pause between two attempts. */
 const lockTimeoutMs = 60_000;
 const retryIntervalMs = 500;
+
+const maxPlanAttempts = 3;
 
 /** Runs the transaction of a migration with the settings that it needs. */
 export async function withoutReferences<T>(
@@ -46,6 +48,17 @@ export async function runApart(
     throw new OperatorError(
       `an earlier version is still running and adds rows without a value that is now required; stop it, then run portico migrate --contract again. This statement failed: ${step.text}`,
     );
+  }
+}
+
+/** Retries what reads the schema without a lock: another migration may have dropped a table in between. */
+export async function retryIfChanged<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof MissingSchema) || attempt === maxPlanAttempts) throw error;
+    }
   }
 }
 

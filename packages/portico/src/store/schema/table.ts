@@ -102,6 +102,9 @@ export function searchTables(table: string): string[] {
 /** The table, on SQLite, that records in which order searched tables have their rows (`search/creation-order.ts`). */
 export const searchOrderTable = "portico_search_order";
 
+/** The table that records a migration until it ends (`schema/migration-record.ts`). */
+export const migrationTable = "portico_migration";
+
 /** The table that records what the search words of a table were computed for. It exists until the contraction. */
 export function searchStateTable(table: string): string {
   return identifier(`${table}_search_state`);

@@ -48,12 +48,14 @@ export interface References {
   readonly checked: readonly RawBuilder<unknown>[];
 }
 
+type Unlock = () => void;
+
 export interface TableDialect {
   /** Statements to run before and after the transaction of a migration, outside it. */
   readonly before: readonly string[];
   readonly after: readonly string[];
-  /** Excludes other migrations until the session ends. */
-  lock(session: Maintenance): Promise<void>;
+  /** Waits until no other migration runs, and excludes others until it is unlocked, or the process ends. */
+  lock(session: Maintenance): Promise<Unlock>;
   /** Limits how long the transaction waits for a lock, because requests queue behind it. */
   limitLockWait(session: Session): Promise<void>;
   /** Whether a transaction failed because other transactions hold locks on the tables. */

@@ -19,6 +19,7 @@ import { orderTriggerName, recordCreationOrder } from "../search/creation-order.
 import { taggedText } from "../search/index-terms.ts";
 import { isBusy, isConstraintFailure } from "./connection.ts";
 import { sqliteDialect } from "./dialect.ts";
+import { lockMigrations } from "./migration-lock.ts";
 import { addColumn, addReferences, createTable, encodeFill, rowNumber } from "./table-definitions.ts";
 
 const typeNames = new Map<string, string>([
@@ -38,8 +39,14 @@ export const sqliteTables: TableDialect = {
 
   isConcurrent: false,
 
+  async lock(session) {
+    const [[file]] = (await rows(session, "select file from pragma_database_list where name = 'main'")) as [
+      [string],
+    ];
+    return lockMigrations(file);
+  },
+
   // The transaction holds the only write lock; it blocks other writers and no readers.
-  async lock() {},
   async limitLockWait() {},
 
   isBlocked: isBusy,

@@ -1,0 +1,52 @@
+// The lock of migrations: only one migrates a file at a time, also between the transactions of its steps. It is a lock on an
+// empty file beside the database, which the operating system releases when the process ends.
+
+import { closeSync, openSync, rmSync, statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isBusy } from "./connection.ts";
+
+/** How often to retry the lock while another process migrates. */
+const retryMs = 100;
+
+/** Waits until no other process migrates the file. @returns a function that ends the lock */
+export async function lockMigrations(file: string): Promise<() => void> {
+  const path = `${file}-migration`;
+  for (;;) {
+    const unlock = tryLock(path);
+    if (unlock) return unlock;
+    await sleep(retryMs);
+  }
+}
+
+function tryLock(path: string): (() => void) | undefined {
+  createFile(path);
+  const opened = inodeOf(path);
+  const lock = new DatabaseSync(path, { timeout: 0 });
+  try {
+    lock.exec("begin exclusive");
+    // Another process removes the file when it is done; a lock on a file without a name excludes nobody.
+    if (opened !== undefined && opened === inodeOf(path))
+      return () => {
+        rmSync(path, { force: true });
+        lock.close();
+      };
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+  }
+  lock.close();
+  return undefined;
+}
+
+/** Does not open an existing file: closing it would end all locks that this process has on it. */
+function createFile(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
+}
+
+function inodeOf(path: string): bigint | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
+}
