@@ -2,6 +2,7 @@
 
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
+import { AnonymousCallers } from "./auth/anonymous/anonymous-callers.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { Principals } from "./auth/principal.ts";
 import type { OAuthUrls } from "./auth/tokens/oauth-urls.ts";
@@ -30,7 +31,7 @@ import type { ServerContext } from "./runtime/module.ts";
 import { RunningModules } from "./runtime/running-modules.ts";
 import { fillSandbox } from "./runtime/sandbox.ts";
 import { secretsFor } from "./runtime/secrets.ts";
-import { authUrl, completeSettings, type Settings } from "./runtime/settings/settings.ts";
+import { authUrl, completeSettings, publicTenantOf, type Settings } from "./runtime/settings/settings.ts";
 import type { Store } from "./store/store.ts";
 import { SubscriptionHub } from "./subscriptions/hub.ts";
 import { VisibleEvents } from "./subscriptions/visible-events.ts";
@@ -96,6 +97,8 @@ export class PorticoServer implements Server {
     const { store, log, assembly } = this;
     const { logger } = log;
     const { settings, modules } = assembly;
+    const anonymous = new AnonymousCallers(store, publicTenantOf(settings), settings.keyQuota);
+    await anonymous.requireTenant();
     const overloads = new OverloadLog(logger);
     store.database.watch(
       (message, details) => logger.error(details, message),
@@ -115,6 +118,7 @@ export class PorticoServer implements Server {
       ...{ log, overloads, quotas },
       recorders: this.#modules.recorders,
       authenticate: (presented, address?: string) => authenticator.caller(presented, address),
+      anonymousCaller: (address) => anonymous.caller(address),
       completeRefusal: (error) => withResourceMetadata(error, oauth),
       publicUrl: settings.publicUrl,
       corsOrigins: settings.corsOrigins,
@@ -135,7 +139,12 @@ export class PorticoServer implements Server {
     const urls = this.#urls.promise;
     const server = authorizationServer(store, engine, assembly, secrets, urls, logger);
     const report: Report = (message, details) => logger.warn(details, message);
-    const quotas = new RequestQuotas(new TokenBuckets(), new TokenBuckets(), settings.failedAuthQuota);
+    const buckets = {
+      credentials: new TokenBuckets(),
+      anonymous: new TokenBuckets(),
+      addresses: new TokenBuckets(),
+    };
+    const quotas = new RequestQuotas(buckets, settings.failedAuthQuota);
     const names = new StoredNames(model.resources);
     const events = new EventFeed(store, report, names);
     const hub = new SubscriptionHub({

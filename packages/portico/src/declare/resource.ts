@@ -87,6 +87,10 @@ export interface Hooks<Row, Input, Changes, ServerFields = unknown> {
 export const operationNames = ["list", "get", "create", "replace", "update", "delete"] as const;
 export type OperationName = (typeof operationNames)[number];
 
+/** The operations that a declaration can make public. */
+export const publicOperationNames = ["list", "get"] as const satisfies readonly OperationName[];
+export type PublicOperation = (typeof publicOperationNames)[number];
+
 export interface Declaration<F extends Fields = Fields, Parent = unknown> {
   readonly fields: F;
   /** The plural in camelCase, if the default is wrong: `people`. */
@@ -151,6 +155,11 @@ export interface Declaration<F extends Fields = Fields, Parent = unknown> {
   readonly exposed?: boolean;
   /** `false`: its writes record no events. */
   readonly events?: boolean;
+  /**
+   * The operations that need no secret credential: `["list", "get"]`. They are open to publishable keys, and to requests
+   * without any credential in the tenant that PORTICO_PUBLIC_TENANT names. In policies, `caller.kind` is `anonymous`.
+   */
+  readonly public?: readonly PublicOperation[];
   /** The operations that callers can use, by default all. `["list", "get"]` makes it read-only. */
   readonly operations?: readonly OperationName[];
   readonly description?: string;

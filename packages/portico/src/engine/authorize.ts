@@ -3,7 +3,14 @@
 import type { Caller } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 import type { ResourceModel } from "../model/model.ts";
-import { type Condition, isComparison, isRelated, relatedResource } from "../query/condition.ts";
+import type { ReadAccess } from "../model/public.ts";
+import {
+  type Condition,
+  isComparison,
+  isRelated,
+  type RelatedCondition,
+  relatedResource,
+} from "../query/condition.ts";
 import type { Member, Read, ReadOne, SelectedList, SelectedRow, Selection } from "../query/read.ts";
 import { selectMembers } from "../query/selection.ts";
 import { ownPolicyConditions, policyConditions } from "./policy.ts";
@@ -13,7 +20,29 @@ export function requireScope(caller: Caller, scope: string): void {
   if (!caller.scopes.has(scope)) throw insufficientScope(caller, scope);
 }
 
+/** Whether a caller has the scope for reading rows, or is anonymous and may read them because they are public. */
+export function canRead({ scopes, kind }: Caller, { scope, isPublic }: ReadAccess): boolean {
+  return scopes.has(scope) || (isPublic && kind === "anonymous");
+}
+
+/** @throws Problem `insufficient_scope`, or `authentication_required` for a caller without a credential */
+export function requireRead(caller: Caller, access: ReadAccess): void {
+  if (!canRead(caller, access)) throw insufficientScope(caller, access.scope);
+}
+
+/** Whether a request has no credential, not even a publishable key. */
+export function isWithoutCredential({ kind, keyId }: Caller): boolean {
+  return kind === "anonymous" && keyId === undefined;
+}
+
+/** The error for a caller without a credential who asks for more than is public. */
+export function credentialRequired(message: string): Problem {
+  return new Problem("authentication_required", message, [], { "WWW-Authenticate": "Bearer" });
+}
+
 function insufficientScope(caller: Caller, scope: string): Problem {
+  if (isWithoutCredential(caller))
+    return credentialRequired(`This operation requires a credential with the scope \`${scope}\`.`);
   const isOutsideRole = caller.scopesOutsideRole?.has(scope) === true;
   const reason = isOutsideRole ? ` The role \`${caller.role}\` of this user does not include it.` : "";
   const message = `This operation requires the scope \`${scope}\`.${reason}`;
@@ -31,13 +60,19 @@ export function missingRelatedScope(caller: Caller, conditions: readonly Conditi
   for (const condition of conditions) {
     if (isComparison(condition)) continue;
     if (isRelated(condition)) {
-      const scope = relatedResource(condition).scopes.read;
-      if (!caller.scopes.has(scope)) return insufficientScope(caller, scope);
+      const access = relatedAccess(condition);
+      if (!canRead(caller, access)) return insufficientScope(caller, access.scope);
     }
     const missing = missingRelatedScope(caller, condition.conditions);
     if (missing) return missing;
   }
   return undefined;
+}
+
+/** What a condition on related rows requires: that the caller may get the row, or list the rows. */
+function relatedAccess(condition: RelatedCondition): ReadAccess {
+  const { access } = relatedResource(condition);
+  return condition.operator === "is" ? access.get : access.list;
 }
 
 const none: readonly Condition[] = Object.freeze([]);
@@ -64,8 +99,8 @@ export function relatedWithPolicies(caller: Caller, conditions: readonly Conditi
     if (isComparison(condition)) return condition;
     const inner = relatedWithPolicies(caller, condition.conditions);
     if (!isRelated(condition)) return { ...condition, conditions: inner };
+    requireRead(caller, relatedAccess(condition));
     const target = relatedResource(condition);
-    requireScope(caller, target.scopes.read);
     return { ...condition, conditions: [...inner, ...policyConditions(caller, target)] };
   });
 }
@@ -84,7 +119,7 @@ function selectionWithPolicies(caller: Caller, outer: ResourceModel, selection: 
       return { ...member, selection: part };
     }
     const target = memberTarget(member);
-    requireScope(caller, target.scopes.read);
+    requireRead(caller, member.kind === "row" ? target.access.get : target.access.list);
     const inner = selectionWithPolicies(caller, target, member.selection);
     const policy = target.isRestricted ? memberConditions(caller, outer, member, target) : none;
     if (inner === member.selection && policy.length === 0) return member;

@@ -12,7 +12,7 @@ import { CursorCodec } from "../query/cursor.ts";
 import type { ListRequest, ReadOne } from "../query/read.ts";
 import type { Transaction } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
-import { requireScope, withPolicies } from "./authorize.ts";
+import { requireRead, requireScope, withPolicies } from "./authorize.ts";
 import { isProvenByRow, requireContainer, requireContainerId } from "./containers.ts";
 import { throwNotFound } from "./find-row.ts";
 import { JointWritesQueue } from "./joint-writes-queue.ts";
@@ -53,7 +53,7 @@ export class Engine extends Writes {
    */
   async list(caller: Caller, request: ListRequest): Promise<Page> {
     const { resource, within, page } = request;
-    requireScope(caller, resource.scopes.read);
+    requireRead(caller, resource.access.list);
     const list = new RequestedList(caller.tenantId, request, this.#cursors);
     const read = withPolicies(caller, list.read());
     if (within) requireContainerId(within);
@@ -67,7 +67,7 @@ export class Engine extends Writes {
 
   /** A row as JSON text. @throws Problem `insufficient_scope`, `not_found` */
   async get(caller: Caller, read: ReadOne): Promise<string> {
-    requireScope(caller, read.resource.scopes.read);
+    requireRead(caller, read.resource.access.get);
     const allowed = withPolicies(caller, read);
     const text = isId(read.id) ? await this.#store.get(caller.tenantId, allowed) : undefined;
     return text ?? throwNotFound(read.resource);

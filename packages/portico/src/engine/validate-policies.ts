@@ -62,7 +62,7 @@ const address = "192.0.2.1";
 
 /**
  * Callers of every kind and role, with all scopes and with none: keys with and without an owner, users through a client,
- * a client, a publishable key, and the server itself.
+ * a client, a publishable key, no credential, and the server itself.
  */
 function sampleCallers({ scopes: known, roles }: Pick<Model, "scopes" | "roles">): readonly Caller[] {
   const scopes = new Set(known);
@@ -76,6 +76,7 @@ function sampleCallers({ scopes: known, roles }: Pick<Model, "scopes" | "roles">
     { kind: "key", ...noUser, credentialId: keyId, keyId },
     { kind: "client", ...noUser, credentialId: clientId },
     { kind: "anonymous", ...noUser, credentialId: keyId, keyId },
+    { kind: "anonymous", ...noUser, credentialId: "anonymous" },
     { kind: "system", tenantId, userId, role: null, credentialId: "system" },
     { kind: "system", tenantId, userId: null, role: null, credentialId: "system" },
   ];

@@ -14,6 +14,7 @@ import { handleExpectContinue } from "./hooks/expect-continue.ts";
 import { handleHalfClosed } from "./hooks/half-closed.ts";
 import { requireHostHeader } from "./hooks/host-header.ts";
 import { acceptJsonBodies, requireAccepted } from "./hooks/media-types.ts";
+import { forbidSharedCaching, presentsCredential } from "./hooks/public-routes.ts";
 import { requestId } from "./hooks/request-id.ts";
 import { reportTiming, startTiming } from "./hooks/timing.ts";
 import { UnreadResponses } from "./hooks/unread-responses.ts";
@@ -35,6 +36,8 @@ export interface HttpServerOptions {
   readonly quotas: RequestQuotas;
   /** Authenticates a request. @throws Problem */
   readonly authenticate: HttpContext["verify"] & HttpContext["authenticate"];
+  /** The caller of a request without a credential from this address; undefined if such requests are refused. */
+  readonly anonymousCaller: (address: string) => Promise<Caller | undefined>;
   /** Completes the refusal of a credential. */
   readonly completeRefusal: (error: unknown) => Promise<unknown>;
   /** {base_url} of the specification, without a slash at the end. */
@@ -105,7 +108,7 @@ export async function createHttpServer(
   handleExpectContinue(server);
   const received = new ReceivedBytes(bufferBytes * receivedShare, overloads);
   limitBodies(server, received);
-  await registerModules(server, modules, contextOf(options, received));
+  await registerModules(server, modules, contextOf(options, received), options.anonymousCaller);
   if (options.sendsServerTiming) reportTiming(server);
   batchResponses(server, (bytes) => unread.add(bytes));
   return server;
@@ -156,6 +159,7 @@ async function registerModules(
   server: FastifyInstance,
   modules: readonly HttpModule[],
   context: HttpContext,
+  anonymousCaller: HttpServerOptions["anonymousCaller"],
 ): Promise<void> {
   const listed = new ListedPaths(server);
   for (const module of modules) {
@@ -165,7 +169,7 @@ async function registerModules(
   }
   // handled: as above.
   await server.register(async (routes) => {
-    requireAuthentication(routes, context);
+    requireAuthentication(routes, context, anonymousCaller);
     context.quotas.countRequests(routes);
     for (const module of modules) {
       listed.expect(module);
@@ -190,16 +194,29 @@ function contextOf(options: HttpServerOptions, received: ReceivedBytes): HttpCon
   };
 }
 
-/** Authenticates every request to these routes, but for those that a route opens. */
-function requireAuthentication(routes: FastifyInstance, { authenticate, addressOf }: HttpContext): void {
-  routes.addHook("onRequest", (request, _reply, done) => {
+/** Authenticates every request to these routes, but for those that a route opens, or that read what is public. */
+function requireAuthentication(
+  routes: FastifyInstance,
+  { authenticate, addressOf }: HttpContext,
+  anonymousCaller: HttpServerOptions["anonymousCaller"],
+): void {
+  /** @throws Problem `authentication_required` if requests without a credential are refused */
+  const anonymous = async (request: FastifyRequest, address: string): Promise<Caller> =>
+    (await anonymousCaller(address)) ?? authenticate(request.raw, address);
+  routes.addHook("onRequest", (request, reply, done) => {
     refuseCredentialInQuery(request.url);
-    if (request.route.config.isOpenTo?.(request)) return done();
+    const { config } = request.route;
+    if (config.isOpenTo?.(request)) return done();
     const proceed = (caller: Caller): void => {
       request.caller = caller;
       done();
     };
-    authenticate(request.raw, addressOf(request.raw)).then(proceed, done);
+    const address = addressOf(request.raw);
+    if (config.isPublic) {
+      forbidSharedCaching(reply);
+      if (!presentsCredential(request.raw)) return void anonymous(request, address).then(proceed, done);
+    }
+    authenticate(request.raw, address).then(proceed, done);
   });
 }
 

@@ -1,5 +1,5 @@
-// Quotas of the API: each request of an authenticated caller takes a token from the bucket of its credential, each refused
-// credential one from the bucket of its address. Headers: draft-ietf-httpapi-ratelimit-headers.
+// Quotas of the API: each request takes a token from the bucket of its credential, or of its address if it is anonymous,
+// and each refused credential one from the bucket of its address. Headers: draft-ietf-httpapi-ratelimit-headers.
 
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Caller, Quota } from "../declare/caller.ts";
@@ -20,39 +20,48 @@ const failures: ReadonlySet<unknown> = new Set(["invalid_credential", "wrong_env
 const tooManyFailures =
   "Too many credentials from this address were refused. Send a valid one, or wait for the seconds in Retry-After.";
 
+/** Stores of their own: many addresses cannot evict the bucket of a credential. */
+export interface QuotaStores {
+  /** By credential. */
+  readonly credentials: Quotas;
+  /** By the addresses of anonymous callers, and by their publishable keys. */
+  readonly anonymous: Quotas;
+  /** By the addresses that send refused credentials, or request files. */
+  readonly addresses: Quotas;
+}
+
 export class RequestQuotas {
-  readonly #ofCredentials: Quotas;
-  readonly #ofAddresses: Quotas;
+  readonly #stores: QuotaStores;
   readonly #failedAuth: Quota;
 
-  /**
-   * @param ofCredentials buckets by credential
-   * @param ofAddresses buckets by address, in a store of their own: many addresses cannot evict the bucket of a credential
-   * @param failedAuth how many refused credentials an address may send
-   */
-  constructor(ofCredentials: Quotas, ofAddresses: Quotas, failedAuth: Quota) {
-    this.#ofCredentials = ofCredentials;
-    this.#ofAddresses = ofAddresses;
+  /** @param failedAuth how many refused credentials an address may send */
+  constructor(stores: QuotaStores, failedAuth: Quota) {
+    this.#stores = stores;
     this.#failedAuth = failedAuth;
+  }
+
+  /** The store that has the bucket of a caller. */
+  #storeOf({ kind }: Caller): Quotas {
+    return kind === "anonymous" ? this.#stores.anonymous : this.#stores.credentials;
   }
 
   /** Counts every request of a credential. Call it after the hook that authenticates. */
   countRequests(routes: FastifyInstance): void {
-    const quotas = this.#ofCredentials;
     routes.addHook("onRequest", (request, reply, done) => {
       const { caller } = request;
       if (!caller?.quota) return done();
-      const { quota, credentialId } = caller;
-      const state = quotas.take(credentialId, quota);
+      const { quota } = caller;
+      const state = this.#storeOf(caller).take(bucketOf(caller), quota);
       if (!(state instanceof Promise)) return setRateLimitHeaders(reply, quota, state, done);
       state.then((known) => setRateLimitHeaders(reply, quota, known, done), done);
     });
   }
 
   /** Counts an operation that is not a request of its own. @throws Problem `rate_limited` */
-  async countOperation({ quota, credentialId }: Caller): Promise<void> {
+  async countOperation(caller: Caller): Promise<void> {
+    const { quota } = caller;
     if (!quota) return;
-    const state = await this.#ofCredentials.take(credentialId, quota);
+    const state = await this.#storeOf(caller).take(bucketOf(caller), quota);
     if (!state.isAllowed) throw rateLimited(state);
   }
 
@@ -63,11 +72,14 @@ export class RequestQuotas {
    * @param setHeaders receives the headers with the tokens left
    * @throws Problem `rate_limited`
    */
-  async takeCost({ quota, credentialId }: Caller, tokens: number, setHeaders: SetHeaders): Promise<void> {
+  async takeCost(caller: Caller, tokens: number, setHeaders: SetHeaders): Promise<void> {
+    const { quota } = caller;
     if (!quota) return;
-    const state = await this.#ofCredentials.take(credentialId, quota, tokens);
+    const store = this.#storeOf(caller);
+    const bucket = bucketOf(caller);
+    const state = await store.take(bucket, quota, tokens);
     if (state.isAllowed) return setHeaders({ RateLimit: rateLimitHeader(state) });
-    setHeaders({ RateLimit: rateLimitHeader(await this.#ofCredentials.take(credentialId, quota, -1)) });
+    setHeaders({ RateLimit: rateLimitHeader(await store.take(bucket, quota, -1)) });
     throw rateLimited(state);
   }
 
@@ -76,13 +88,11 @@ export class RequestQuotas {
    *
    * @param setHeaders receives the headers with the tokens left
    */
-  async chargeResponse(
-    { quota, credentialId }: Caller,
-    tokens: number,
-    setHeaders: SetHeaders,
-  ): Promise<void> {
+  async chargeResponse(caller: Caller, tokens: number, setHeaders: SetHeaders): Promise<void> {
+    const { quota } = caller;
     if (!quota) return;
-    setHeaders({ RateLimit: rateLimitHeader(await this.#ofCredentials.charge(credentialId, quota, tokens)) });
+    const state = await this.#storeOf(caller).charge(bucketOf(caller), quota, tokens);
+    setHeaders({ RateLimit: rateLimitHeader(state) });
   }
 
   /**
@@ -90,9 +100,10 @@ export class RequestQuotas {
    *
    * @returns seconds until a token is available; 0 if one is left
    */
-  chargeStream({ quota, credentialId }: Caller, tokens: number): number | Promise<number> {
+  chargeStream(caller: Caller, tokens: number): number | Promise<number> {
+    const { quota } = caller;
     if (!quota) return 0;
-    const state = this.#ofCredentials.charge(credentialId, quota, tokens);
+    const state = this.#storeOf(caller).charge(bucketOf(caller), quota, tokens);
     return state instanceof Promise
       ? state.then((known) => secondsToToken(known, quota))
       : secondsToToken(state, quota);
@@ -100,16 +111,21 @@ export class RequestQuotas {
 
   /** Counts a static file for the address that requests it. @throws Problem `rate_limited` */
   async countFile(address: string): Promise<void> {
-    const state = await this.#ofAddresses.take(`file ${networkOf(address)}`, fileQuota);
+    const state = await this.#stores.addresses.take(`file ${networkOf(address)}`, fileQuota);
     if (!state.isAllowed) throw rateLimited(state, tooManyFiles);
   }
 
   /** Counts a failed authentication. @returns the error to respond with: `error`, or `rate_limited` */
   async countFailure(error: unknown, address: string): Promise<unknown> {
     if (!(error instanceof Problem) || !failures.has(error.code)) return error;
-    const state = await this.#ofAddresses.take(networkOf(address), this.#failedAuth);
+    const state = await this.#stores.addresses.take(networkOf(address), this.#failedAuth);
     return state.isAllowed ? error : rateLimited(state, tooManyFailures);
   }
+}
+
+/** The bucket of a caller's quota. */
+function bucketOf({ quotaBucket, credentialId }: Caller): string {
+  return quotaBucket ?? credentialId;
 }
 
 /** Values of `RateLimit-Policy`: many keys share one quota. */

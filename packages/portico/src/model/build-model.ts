@@ -12,6 +12,7 @@ import { withIndexOf } from "./indexes.ts";
 import type { Model, ResourceModel } from "./model.ts";
 import { type ModuleOperation, operationsOf, type Report } from "./operations.ts";
 import { isRestricted, policyRules, refusableOperations } from "./policy.ts";
+import { readAccesses } from "./public.ts";
 import { rolesOf } from "./roles.ts";
 import { validateDeclaration } from "./validate-declaration.ts";
 import { validateModel, validateParents } from "./validate-model.ts";
@@ -79,6 +80,7 @@ export function buildModel(
     operations: operationsOf(resources, app.version, reports, operations),
     scopes,
     roles: rolesOf(app, scopes, new Set(scopesOf(ownResources))),
+    hasPublicReads: resources.some(({ access }) => access.list.isPublic || access.get.isPublic),
     explainsFailures,
   };
   validateModel(model);
@@ -118,6 +120,7 @@ function draftOf({ name, declaration }: Resource, currentVersion: string): Draft
   const stored = storedNames(name, several, declaration.was);
   // Credentials keep the scopes that they have.
   const scopeName = kebabCase(stored.plural);
+  const scopes = declaration.scopes ?? { read: `${scopeName}:read`, write: `${scopeName}:write` };
   return {
     name,
     storedName: stored.name,
@@ -139,7 +142,8 @@ function draftOf({ name, declaration }: Resource, currentVersion: string): Draft
     sorts: new Map(),
     search: [],
     indexes: [],
-    scopes: declaration.scopes ?? { read: `${scopeName}:read`, write: `${scopeName}:write` },
+    scopes,
+    access: readAccesses(scopes.read, declaration),
     version: declaration.version ?? currentVersion,
     isExposed: declaration.exposed ?? true,
     recordsEvents: declaration.events ?? true,

@@ -7,6 +7,7 @@ import type { LooseAction, LooseDeclaration, LooseHooks, OperationName } from ".
 import type { LoosePolicy } from "../declare/where.ts";
 import type { BodySchemas } from "./json-schema.ts";
 import type { ModuleOperation, Operation } from "./operations.ts";
+import type { ReadAccesses } from "./public.ts";
 import type { Role } from "./roles.ts";
 
 /** A field as rows have it: `author: belongsTo(...)` is the attribute `authorId` in the column `author_id`. */
@@ -136,6 +137,8 @@ export interface ResourceModel extends Shape {
   readonly search: readonly Attribute[];
   readonly indexes: readonly IndexModel[];
   readonly scopes: { readonly read: string; readonly write: string };
+  /** What reading its rows requires. */
+  readonly access: ReadAccesses;
   readonly version: string;
   /** Whether protocols serve it. Only the server reads and writes the others. */
   readonly isExposed: boolean;
@@ -185,6 +188,8 @@ export interface Model {
   readonly scopes: readonly string[];
   /** The roles of users. The first holds `*`, the last is that of users created without a role. */
   readonly roles: readonly Role[];
+  /** Whether anonymous callers can read any resource. */
+  readonly hasPublicReads: boolean;
   /** Whether responses explain errors of code in the declarations, as in the sandbox. */
   readonly explainsFailures: boolean;
 }

@@ -22,6 +22,8 @@ export interface Operation {
   /** What comes before the path: `/v1`, and nothing if that is the current version. */
   readonly prefixes: readonly string[];
   readonly scope: string;
+  /** Whether it needs no secret credential. */
+  readonly isPublic: boolean;
   /** Those of the path, the query and the headers. */
   readonly parameters: readonly Parameter[];
   /** The JSON Schema of the request body. */
@@ -108,15 +110,12 @@ export function operationsOf(
 
 function operationOf(id: string, resource: ResourceModel, currentVersion: string, draft: Draft): Operation {
   const { kind, method, path, container, input, output, action } = draft;
-  const { version, scopes } = resource;
+  const { version, scopes, access } = resource;
   return Object.freeze({
-    id,
-    kind,
-    resource,
-    method,
-    path,
+    ...{ id, kind, resource, method, path },
     prefixes: version === currentVersion ? ["", `/${version}`] : [`/${version}`],
     scope: method === "GET" ? scopes.read : scopes.write,
+    isPublic: (kind === "list" || kind === "get") && access[kind].isPublic,
     parameters: parametersOf(resource, draft),
     input,
     output,

@@ -5,6 +5,7 @@ import { operationNames, type Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import { validateIndexOptions } from "./indexes.ts";
 import { validatePolicyOptions } from "./policy.ts";
+import { validatePublicOptions } from "./public.ts";
 import { validateBehaviour, validateInputField } from "./validate-behaviour.ts";
 import { validateDeprecation, validateField } from "./validate-field.ts";
 
@@ -51,7 +52,7 @@ export function validateDeclaration({ name, declaration }: Resource): void {
 }
 
 const declarationOptions = [
-  "fields plural was parent filter sort search unique indexes scopes version paging policy inheritPolicy hooks validate markOnDelete actions nestedUnder exposed operations events description deprecated",
+  "fields plural was parent filter sort search unique indexes scopes version paging policy inheritPolicy hooks validate markOnDelete actions nestedUnder exposed operations events public description deprecated",
 ].flatMap((names) => names.split(" "));
 
 function isFormerName(was: unknown): boolean {
@@ -91,6 +92,7 @@ function validateOptions(declaration: Resource["declaration"], refuse: (remedy: 
       operations.map((each) => renameHint("operation", each)).find((hint) => hint !== undefined) ??
         `operations is a list of some of ${operationNames.join(", ")}`,
     );
+  validatePublicOptions(declaration, refuse);
   for (const [phase, operationHooks] of Object.entries(hooks ?? {})) {
     const isKnown = ["before", "after"].includes(phase);
     const unknownHook = Object.keys(operationHooks ?? {}).find(

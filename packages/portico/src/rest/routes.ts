@@ -15,7 +15,10 @@ export function registerRest(server: FastifyInstance, options: RestOptions): voi
         method: operation.method,
         url: routeOf(operation, prefix),
         handler: handlers[operation.kind],
-        config: operation.kind === "action" ? { needsNoBody: true } : {},
+        config: {
+          ...(operation.kind === "action" && { needsNoBody: true }),
+          ...(operation.isPublic && { isPublic: true }),
+        },
       });
     }
   }

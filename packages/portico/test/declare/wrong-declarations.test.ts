@@ -47,7 +47,27 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       [
         "an option that does not exist",
         { sorts: ["title"] },
-        "unknown option sorts; use some of fields, plural, was, parent, filter, sort, search, unique, indexes, scopes, version, paging, policy, inheritPolicy, hooks, validate, markOnDelete, actions, nestedUnder, exposed, operations, events, description, deprecated",
+        "unknown option sorts; use some of fields, plural, was, parent, filter, sort, search, unique, indexes, scopes, version, paging, policy, inheritPolicy, hooks, validate, markOnDelete, actions, nestedUnder, exposed, operations, events, public, description, deprecated",
+      ],
+      [
+        "a public write",
+        { public: ["list", "create"] },
+        'public is a list of some of list, get; other operations need a secret credential: public: ["list", "get"]',
+      ],
+      [
+        "public as a word",
+        { public: true },
+        'public is a list of some of list, get; other operations need a secret credential: public: ["list", "get"]',
+      ],
+      [
+        "a public operation that it does not have",
+        { public: ["list"], operations: ["get"] },
+        "its operations lack list, so that cannot be public; add it there",
+      ],
+      [
+        "a public resource that is not exposed",
+        { public: ["list"], exposed: false },
+        "it is not exposed, so nothing of it can be public",
       ],
       ["an unknown paging", { paging: "offset" }, "paging is cursor or page"],
       ["one scope of two", { scopes: { read: "a:read" } }, "scopes needs both read and write"],

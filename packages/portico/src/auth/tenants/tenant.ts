@@ -78,6 +78,11 @@ export async function insertTenant(store: Store, session: Session, name: string)
   return tenant;
 }
 
+/** The oldest tenant; undefined if there is none. */
+export async function findFirstTenant(store: Store): Promise<Tenant | undefined> {
+  return selectFirst(store).first(store.database);
+}
+
 /** All tenants, oldest first. */
 export function listTenants(store: Store): Promise<readonly NewTenant[]> {
   return selectAll(store).all(store.database);
@@ -88,7 +93,7 @@ export function listTenants(store: Store): Promise<readonly NewTenant[]> {
  * @throws OperatorError if there is none
  */
 export async function findTenant(store: Store, id?: string): Promise<Tenant> {
-  const tenant = await (id === undefined ? selectFirst(store).first(store.database) : findById(store, id));
+  const tenant = await (id === undefined ? findFirstTenant(store) : findById(store, id));
   if (tenant) return tenant;
   throw new OperatorError(
     id === undefined

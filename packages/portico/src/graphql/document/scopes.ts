@@ -1,52 +1,58 @@
 // The scopes that an operation requires, with the paths of the fields. They are checked before anything runs.
 
 import type { Caller } from "../../declare/caller.ts";
-import { scopeChallenge } from "../../engine/authorize.ts";
+import { canRead, credentialRequired, isWithoutCredential, scopeChallenge } from "../../engine/authorize.ts";
 import { Problem } from "../../errors.ts";
+import type { ReadAccess } from "../../model/public.ts";
 import type { CollectedField } from "./collect-fields.ts";
 
 /** Rejects a credential without any scope, such as a publishable key: it may not even read the schema. @throws Problem */
-export function requireAnyScope({ scopes }: Caller): void {
-  if (scopes.size > 0) return;
+export function requireAnyScope(caller: Caller): void {
+  if (caller.scopes.size > 0) return;
+  if (isWithoutCredential(caller)) throw credentialRequired("This operation requires a credential.");
   throw new Problem("insufficient_scope", "The credential has no scopes.", [], scopeChallenge([]));
 }
 
-export interface RequiredScope {
-  readonly scope: string;
+export interface RequiredAccess extends ReadAccess {
   /** Response names: `["posts", "author"]`. */
   readonly path: readonly string[];
-  /** Without this scope the path is not part of the result, so `scope` is not required: `search` leaves rows out. */
-  readonly onlyWith: string | undefined;
+  /** Without this the path is not part of the result, so nothing is required: `search` leaves rows out. */
+  readonly onlyWith: ReadAccess | undefined;
 }
 
-export function scopesOf(fields: readonly CollectedField[]): RequiredScope[] {
-  return fields.flatMap((field) => scopesOfField(field, [field.responseName], undefined));
+export function accessesOf(fields: readonly CollectedField[]): RequiredAccess[] {
+  return fields.flatMap((field) => accessesOfField(field, [field.responseName], undefined));
 }
 
-function scopesOfField(
+function accessesOfField(
   { mapping, arguments: args, selectionSets }: CollectedField,
   path: readonly string[],
-  onlyWith: string | undefined,
-): RequiredScope[] {
-  const scope = mapping.scope(args);
-  const own = scope === undefined ? [] : [{ scope, path, onlyWith }];
+  onlyWith: ReadAccess | undefined,
+): RequiredAccess[] {
+  const access = mapping.access(args);
+  const own = access === undefined ? [] : [{ ...access, path, onlyWith }];
   const inner = selectionSets.flatMap(({ type, fields }) => {
-    const scopeOfType = mapping.scopeOfValues ? mapping.scopeOfValues(type) : onlyWith;
-    return fields.flatMap((field) => scopesOfField(field, [...path, field.responseName], scopeOfType));
+    const accessOfType = mapping.accessOfValues ? mapping.accessOfValues(type) : onlyWith;
+    return fields.flatMap((field) => accessesOfField(field, [...path, field.responseName], accessOfType));
   });
   return [...own, ...inner];
 }
 
 const maxReportedScopes = 20;
 
-/** An error for each field whose scope the caller lacks. */
+/** An error for each field whose scope the caller lacks. @throws Problem `authentication_required` without a credential */
 export function missingScopes(
-  { scopes, scopesOutsideRole, role }: Caller,
-  required: readonly RequiredScope[],
+  caller: Caller,
+  required: readonly RequiredAccess[],
 ): readonly { readonly problem: Problem; readonly path: readonly string[] }[] {
   const missing = required.filter(
-    ({ scope, onlyWith }) => !scopes.has(scope) && (onlyWith === undefined || scopes.has(onlyWith)),
+    (access) =>
+      !canRead(caller, access) && (access.onlyWith === undefined || canRead(caller, access.onlyWith)),
   );
+  const [first] = missing;
+  if (first && isWithoutCredential(caller))
+    throw credentialRequired(`${first.path.join(".")} requires a credential with the scope ${first.scope}.`);
+  const { scopesOutsideRole, role } = caller;
   const challenge = scopeChallenge([...new Set(missing.map(({ scope }) => scope))]);
   return missing.slice(0, maxReportedScopes).map(({ scope, path }) => {
     const lacking = scopesOutsideRole?.has(scope) ? `the role ${role} of this user` : "the credential";

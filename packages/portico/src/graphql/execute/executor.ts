@@ -11,9 +11,9 @@ import { requireWithin } from "../document/operation-limits.ts";
 import { DocumentParser, type ParsedDocument } from "../document/parsed-document.ts";
 import { PersistedDocuments } from "../document/persisted-documents.ts";
 import { dropUnused, type GraphqlRequest } from "../document/request.ts";
-import { missingScopes } from "../document/scopes.ts";
+import { missingScopes, requireAnyScope } from "../document/scopes.ts";
 import type { Api } from "../schema/schema.ts";
-import { type Failure, failureOf } from "./failure.ts";
+import { type Failure, failureOf, withoutSuggestions } from "./failure.ts";
 import { Introspection } from "./introspection.ts";
 import { type CompiledOperation, OperationCompiler } from "./operation-compiler.ts";
 import type { ExecutionOutcome } from "./outcome.ts";
@@ -93,17 +93,20 @@ export class Executor {
     const { limits } = this.#dependencies;
     const text = this.#persisted.textOf(request);
     const parsed = this.#documents.parse(text);
-    if (areFailures(parsed)) return parsed;
+    const isAnonymous = caller.kind === "anonymous";
+    if (areFailures(parsed)) return isAnonymous ? parsed.map(withoutSuggestions) : parsed;
     const operation = selectOperation(parsed, request.operationName);
     if (isReadOnly && operation.operation === "mutation") throw mutationOverGet();
     dropUnused(request, new Set(operation.variableDefinitions?.map(({ variable }) => variable.name.value)));
     const compiled = this.#compiler.compile(parsed, operation, request.variables);
-    if (areFailures(compiled)) return compiled;
+    if (areFailures(compiled)) return isAnonymous ? compiled.map(withoutSuggestions) : compiled;
+    // The schema shows more than what is public.
+    if (isAnonymous && compiled.hasIntrospection) requireAnyScope(caller);
     requireWithin("cost", compiled.cost, limits);
     requireWithin("mutations", compiled.mutations, limits);
     requireWithin("size", compiled.size, limits);
     requireWithin("names", compiled.names, limits);
-    const missing = missingScopes(caller, compiled.scopes);
+    const missing = missingScopes(caller, compiled.accesses);
     if (missing.length > 0) return missing.map(({ problem, path }) => failureOf(problem, { path }));
     return { text, parsed, compiled };
   }

@@ -36,6 +36,14 @@ export function failureOfDocument(error: GraphQLError, code: ErrorCode): Failure
   return failureOf(new Problem(code, error.message), locations ? { locations } : {});
 }
 
+/** The names that graphql-js suggests instead of an unknown one, at the end of a message. */
+const suggestionsPattern = / Did you mean .{1,1000}\?$/;
+
+/** The failure for callers that may not read the schema. */
+export function withoutSuggestions({ problem, formatted }: Failure): Failure {
+  return { problem, formatted: { ...formatted, message: formatted.message.replace(suggestionsPattern, "") } };
+}
+
 /** An error that a field has thrown. The message of an unexpected error is not revealed. */
 export function failureOfField(error: unknown, location: ErrorLocation): Failure {
   if (error instanceof Problem) return failureOf(error, location);

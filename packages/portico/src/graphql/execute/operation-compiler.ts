@@ -6,7 +6,7 @@ import { BoundedMap } from "../../lib/bounded-map.ts";
 import { type CollectedField, collectRootFields } from "../document/collect-fields.ts";
 import { costOf, namesOf, sizeOf } from "../document/operation-limits.ts";
 import type { ParsedDocument } from "../document/parsed-document.ts";
-import { type RequiredScope, scopesOf } from "../document/scopes.ts";
+import { accessesOf, type RequiredAccess } from "../document/scopes.ts";
 import type { FieldRunner } from "../fields/field-mapping.ts";
 import { isIntrospection, isMetaField } from "../fields/meta-fields.ts";
 import type { Api } from "../schema/schema.ts";
@@ -22,7 +22,7 @@ export interface CompiledOperation {
   readonly mutations: number;
   readonly size: number;
   readonly names: number;
-  readonly scopes: readonly RequiredScope[];
+  readonly accesses: readonly RequiredAccess[];
   /** Number of fields, including nested ones. */
   readonly fieldCount: number;
 }
@@ -112,7 +112,7 @@ function compileOperation(
     mutations: isMutation ? fields.filter((field) => !isMetaField(field)).length : 0,
     size: sizeOf(fields),
     names: namesOf(fields),
-    scopes: scopesOf(fields),
+    accesses: accessesOf(fields),
     fieldCount: countOf(fields),
   };
 }

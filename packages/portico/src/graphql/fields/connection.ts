@@ -36,7 +36,7 @@ export const connection: ResourceFieldKind = ({ resource, connection: type, page
         maxItems: connectionLimit,
         // A page without `edges` reads rows as well.
         cost: (rows, args) => connectionLimit(args) * Math.max(1, rows),
-        scope: () => resource.scopes.read,
+        access: () => resource.access.list,
         compile: (field) => compileConnection(resource, field),
       },
     },

@@ -31,7 +31,7 @@ export const rowEvents: ResourceFieldKind = ({ resource, row, pageArguments: { f
     ...(action === "deleted" && { description: "The row as it was before, with its own fields only." }),
     mapping: {
       ...rowMapping,
-      scope: () => resource.scopes.read,
+      access: () => ({ scope: resource.scopes.read, isPublic: false }),
       // The messages of events are rendered by the subscription plan.
       compile: () => async () => "null",
       selectEvents: (field) => selectEvents(resource, action, field),

@@ -5,6 +5,7 @@ import type { GraphQLObjectType } from "graphql";
 import type { Caller } from "../../declare/caller.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Writes } from "../../engine/writes.ts";
+import type { ReadAccess } from "../../model/public.ts";
 import type { Member } from "../../query/read.ts";
 import type { SubscriptionPlan } from "../../subscriptions/plan.ts";
 import type { CollectedField } from "../document/collect-fields.ts";
@@ -20,12 +21,12 @@ export interface FieldMapping {
   readonly cost: (rows: number, args: Arguments) => number;
   /** Maximum length of a value in characters, without its selection set. Short values count as 0. */
   readonly maxLength: number;
-  /** The scope that the field requires. */
-  readonly scope: (args: Arguments) => string | undefined;
+  /** What the field requires of the caller. */
+  readonly access: (args: Arguments) => ReadAccess | undefined;
   /** Object types that a value can have. By default, all that the type of the field allows. */
   readonly possibleTypes?: (args: Arguments) => readonly GraphQLObjectType[];
-  /** The scope without which values of a type are left out, so that their fields require no scope either. */
-  readonly scopeOfValues?: (type: GraphQLObjectType) => string | undefined;
+  /** What values of a type require: without it they are left out, so that their fields require nothing either. */
+  readonly accessOfValues?: (type: GraphQLObjectType) => ReadAccess | undefined;
 
   /** For fields of root types. */
   readonly compile?: (field: CollectedField) => FieldRunner;
@@ -63,7 +64,7 @@ export const objectMapping: FieldMapping = {
   maxItems: () => 1,
   cost: (rows) => rows,
   maxLength: 0,
-  scope: () => undefined,
+  access: () => undefined,
 };
 
 /** One row. */

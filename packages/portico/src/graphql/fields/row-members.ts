@@ -33,7 +33,7 @@ export function valueMapping(attribute: Attribute): RowFieldMapping {
 export function referenceMapping(reference: Attribute): RowFieldMapping {
   return {
     ...rowMapping,
-    scope: () => reference.reference!.target.scopes.read,
+    access: () => reference.reference!.target.access.get,
     toMember: (field) => ({
       ...{ kind: "row", name: field.responseName, reference, conditions: [] },
       selection: selectionOf(field),
@@ -45,7 +45,7 @@ export function referenceMapping(reference: Attribute): RowFieldMapping {
 export function inverseListMapping(resource: ResourceModel, reference: Attribute): RowFieldMapping {
   return {
     ...listMapping(({ first }) => clampLimit(first)),
-    scope: () => resource.scopes.read,
+    access: () => resource.access.list,
     toMember: (field) => ({
       ...{ kind: "list", name: field.responseName, resource, reference, conditions: [] },
       sort: newestFirst(resource),

@@ -60,7 +60,7 @@ export const deleteRow: ResourceFieldKind = ({ resource, row }) => {
         : "Returns the row as it was before.",
       mapping: {
         ...rowMapping,
-        scope: () => resource.scopes.write,
+        access: () => ({ scope: resource.scopes.write, isPublic: false }),
         compile: (field) => {
           const selection = selectionOf(field);
           return ({ writes, caller }) =>
@@ -120,7 +120,7 @@ function writeMapping(
 ): RootFieldMapping {
   return {
     ...rowMapping,
-    scope: () => resource.scopes.write,
+    access: () => ({ scope: resource.scopes.write, isPublic: false }),
     compile: (field) => {
       const selection = selectionOf(field);
       return async ({ writes, caller, addReturnedOnce }) => {

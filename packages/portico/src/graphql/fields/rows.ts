@@ -26,7 +26,7 @@ export const rowById: ResourceFieldKind = ({ resource, row }) => {
       description: `The ${resource.title} with this id, or null.`,
       mapping: {
         ...rowMapping,
-        scope: () => resource.scopes.read,
+        access: () => resource.access.get,
         compile: (field) => compileRow(resource, row, field),
       },
     },
@@ -44,7 +44,7 @@ export const nodeById: SharedFieldKind = ({ rows }) => {
       description: "The object with this id, or null.",
       mapping: {
         ...rowMapping,
-        scope: ({ id }) => find(id)?.scopes.read,
+        access: ({ id }) => find(id)?.access.get,
         possibleTypes: ({ id }) => {
           const resource = find(id);
           return resource ? [rows.get(resource)!] : [];
@@ -80,7 +80,7 @@ export const newestRows: ResourceFieldKind = ({ resource, row }) => {
       description: "The newest rows, 100 at most.",
       mapping: {
         ...listMapping(({ limit }) => clampLimit(limit)),
-        scope: () => resource.scopes.read,
+        access: () => resource.access.list,
         compile: (field) => compileNewest(resource, field),
       },
     },

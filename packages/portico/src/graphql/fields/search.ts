@@ -2,7 +2,7 @@
 
 import { GraphQLInt, GraphQLNonNull, GraphQLString, GraphQLUnionType } from "graphql";
 import type { Caller } from "../../declare/caller.ts";
-import { requireScope } from "../../engine/authorize.ts";
+import { canRead, requireRead } from "../../engine/authorize.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { validationError } from "../../errors.ts";
 import type { ResourceModel } from "../../model/model.ts";
@@ -39,7 +39,7 @@ export const searchField: SharedFieldKind = (types) => {
         "The newest rows in which every word of `q` begins a word, among those that the credential may read.",
       mapping: {
         ...listMapping(({ limit }) => clampLimit(limit)),
-        scopeOfValues: (type) => resourceOf.get(type)?.scopes.read,
+        accessOfValues: (type) => resourceOf.get(type)?.access.list,
         compile: (field) => compileSearch(types, field),
       },
     },
@@ -80,8 +80,8 @@ export async function search(
 ): Promise<SearchHit[]> {
   if (q.length > maxSearchLength)
     throw validationError("q", "max", `q has more than ${maxSearchLength} characters.`);
-  const readable = targets.filter(({ resource }) => caller.scopes.has(resource.scopes.read));
-  if (readable.length === 0) requireScope(caller, targets[0]!.resource.scopes.read);
+  const readable = targets.filter(({ resource }) => canRead(caller, resource.access.list));
+  if (readable.length === 0) requireRead(caller, targets[0]!.resource.access.list);
   const words = searchWords(q);
   const page: CursorPage = {
     ...{ style: "cursor", limit, cursor: undefined, isBackward: false, includesCursors: true },

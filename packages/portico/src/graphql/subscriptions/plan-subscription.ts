@@ -36,6 +36,6 @@ export function planSubscription(
     rowText: (row) => ownText(row, events.selection)!,
     render: (position, row) => `{"data":{"${fieldName}":${row}},"extensions":{"eventId":"${position}"}}`,
     missingScope: (caller) =>
-      missingScopes(caller, compiled.scopes)[0]?.problem ?? missingRelatedScope(caller, events.conditions),
+      missingScopes(caller, compiled.accesses)[0]?.problem ?? missingRelatedScope(caller, events.conditions),
   };
 }

@@ -44,13 +44,14 @@ const streamOrResponseTypes = [...responseTypes, streamType];
 export function registerGraphql(server: FastifyInstance, options: GraphqlOptions): Streams {
   const { engine, hub, limits, basePath, callerOf, takeTokens, chargeResponse, onInternalError } = options;
   const api = buildApi(engine.model);
+  const isPublic = engine.model.hasPublicReads;
   const executor = new Executor({ api, engine, limits, takeTokens, chargeResponse });
   const streams = new Streams({ executor, hub, onInternalError }, options);
   // The server waits for its connections to end after this hook.
   server.addHook("preClose", async () => streams.close());
 
   // A browser that opens the path has no credential yet. GraphiQL asks its user for one.
-  const getConfig = { mediaTypes: [...pageOrResponseTypes, streamType], isOpenTo: acceptsPage };
+  const getConfig = { mediaTypes: [...pageOrResponseTypes, streamType], isOpenTo: acceptsPage, isPublic };
   server.get(graphqlPath, { config: getConfig }, async (request, reply) => {
     if (!acceptsPage(request)) return respond(request, reply, () => requestOfTarget(request.url), true);
     await options.countFile(request);
@@ -58,8 +59,10 @@ export function registerGraphql(server: FastifyInstance, options: GraphqlOptions
     return graphiqlPage(request, `${basePath}${graphqlPath}`, `${basePath}${filesPath}`);
   });
   serveGraphiqlFiles(server, filesPath, options.countFile);
-  server.post(graphqlPath, { config: { mediaTypes: streamOrResponseTypes } }, async (request, reply) =>
-    respond(request, reply, () => takeBody(request), false),
+  server.post(
+    graphqlPath,
+    { config: { mediaTypes: streamOrResponseTypes, isPublic } },
+    async (request, reply) => respond(request, reply, () => takeBody(request), false),
   );
 
   async function respond(
@@ -70,13 +73,15 @@ export function registerGraphql(server: FastifyInstance, options: GraphqlOptions
   ): Promise<string | FastifyReply> {
     const caller = callerOf(request);
     try {
-      requireAnyScope(caller);
+      if (caller.kind !== "anonymous" || !isPublic) requireAnyScope(caller);
       const operation = parseRequest();
       if (operation.isLong) await yieldToEventLoop();
       if (mayStream(request)) {
         setLastEventId(operation, request);
-        if (acceptsStream(request) || executor.isSubscription(operation))
+        if (acceptsStream(request) || executor.isSubscription(operation)) {
+          requireAnyScope(caller);
           return stream(request, reply, operation, caller);
+        }
       }
       const setQuotaHeaders: SetQuotaHeaders = (quotaHeaders) => {
         reply.headers(quotaHeaders);
@@ -148,6 +153,7 @@ function setLastEventId(operation: GraphqlRequest, { headers }: FastifyRequest):
  */
 const codesWithStatus: ReadonlySet<string> = new Set([
   "malformed_request",
+  "authentication_required",
   "method_not_allowed",
   "rate_limited",
   "unavailable",

@@ -69,6 +69,7 @@ export function registerMe(
       routes.route({
         method: operation.method,
         url: routeOf(operation, prefix),
+        config: { isPublic: operation === getMe && engine.model.hasPublicReads },
         handler: async (request: FastifyRequest) => {
           const [unknown] = parseQuery(request.url).keys();
           if (unknown !== undefined)

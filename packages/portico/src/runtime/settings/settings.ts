@@ -1,6 +1,7 @@
 // Settings come from the environment or from the program that embeds the server; the app may set other defaults. An
 // invalid value stops the start.
 
+import type { PublicTenant } from "../../auth/anonymous/anonymous-callers.ts";
 import type { Introspection } from "../../auth/tokens/token-introspection.ts";
 import { OperatorError } from "../../errors.ts";
 import { type GraphqlLimits, standardLimits } from "../../graphql/document/graphql-limits.ts";
@@ -82,6 +83,12 @@ function settingsFrom(
 
 function parseDefault({ name, default: standard, parse }: Setting<unknown>, defaults: Environment): unknown {
   return parse(defaults[name] ?? standard, name);
+}
+
+/** Whose public resources are served to requests without a credential. */
+export function publicTenantOf({ publicTenant, mode }: Settings): PublicTenant {
+  if (publicTenant === undefined) return mode === "sandbox" ? "first" : "none";
+  return publicTenant === "none" ? "none" : { id: publicTenant };
 }
 
 /** {auth_url}, also the issuer. */

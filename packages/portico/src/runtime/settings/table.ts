@@ -107,6 +107,14 @@ export const table = {
     description:
       "the root of all other secrets (cursors, cookies, encrypted values): 32 characters or more. To rotate it, set two values separated by a comma, the new one first. Required in live mode",
   }),
+  publicTenant: setting({
+    name: "PORTICO_PUBLIC_TENANT",
+    parse: optionalText,
+    default: "",
+    defaultDescription: "sandbox: the first tenant; live: none",
+    description:
+      "the id of the tenant whose [public resources](../how-to/public-resources.md) are served to requests without a credential; `none` for no tenant",
+  }),
   graphqlDepth: setting({
     name: "PORTICO_GRAPHQL_DEPTH",
     parse: wholeNumber(),
