@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { Caller } from "../declare/caller.ts";
 import type { Rows } from "../declare/resource.ts";
 import { Problem } from "../errors.ts";
+import { DeletedTogether } from "../events/deleted-together.ts";
 import { EventRecorder } from "../events/event.ts";
 import { isId } from "../lib/id.ts";
 import type { Model, ResourceModel } from "../model/model.ts";
@@ -31,6 +32,7 @@ export class Engine extends Writes {
   readonly #dependencies: WriteDependencies;
   readonly #jointWrites = new JointWritesQueue();
   readonly #cursors: CursorCodec;
+  readonly #deletedTogether: DeletedTogether;
 
   /** @param cursors the codec of a server; without one, cursors are valid for this engine only */
   constructor(model: Model, store: Store, cursors: CursorCodec = new CursorCodec([randomUUID()])) {
@@ -44,6 +46,7 @@ export class Engine extends Writes {
     this.model = model;
     this.#store = store;
     this.#cursors = cursors;
+    this.#deletedTogether = new DeletedTogether(store);
     this.#dependencies = dependencies;
   }
 
@@ -104,7 +107,8 @@ export class Engine extends Writes {
     rows: readonly EventRow[],
     conditions: readonly Condition[] = [],
   ): Promise<readonly boolean[]> {
-    return areVisible(this.#store, caller, resource, rows, conditions);
+    const sources = { store: this.#store, deletedTogether: this.#deletedTogether, tenantId: caller.tenantId };
+    return areVisible(sources, caller, resource, rows, conditions);
   }
 
   /**

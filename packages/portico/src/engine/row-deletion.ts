@@ -100,12 +100,14 @@ export class RowDeletion {
     this.#deleting.add(id);
     if (markOnDelete && current[markOnDelete.name] !== null) return;
     await hooks.before?.delete?.({ ...this.#hookContext(), current });
+    const before = this.#together.size;
     await this.#deleteDependents(resource, id);
     if (!markOnDelete) await this.#deleteChildren(resource, current, none);
+    const isTogether = this.#together.has(id) || this.#together.size > before;
     const values = markOnDelete && { [markOnDelete.name]: now, updatedAt: now };
     const text = await (values
       ? this.#context.update(resource, id, values, "deleted", isLast)
-      : this.#context.delete(resource, id, isLast));
+      : this.#context.delete(resource, id, { isLast, isTogether }));
     await hooks.after?.delete?.(markOnDelete ? JSON.parse(text) : current, this.#hookContext());
   }
 

@@ -1,8 +1,9 @@
 // Which rows of events a caller may see. The row of the event decides about its own fields, and the present rows decide
-// about related rows: a row whose parent has been deleted or hidden since is hidden with it. About a parent that was
-// deleted together with the row, its last values decide.
+// about related rows: a row whose parent has been deleted or hidden since is hidden with it. About rows that were deleted
+// together with the row, their last values decide.
 
 import type { Caller } from "../declare/caller.ts";
+import { type DeletedTogether, type Deletion, transactionKey } from "../events/deleted-together.ts";
 import type { ResourceModel } from "../model/model.ts";
 import {
   areDecidedByRow,
@@ -11,6 +12,7 @@ import {
   isRelated,
   type ReferenceCondition,
   type RelatedCondition,
+  relatedResource,
 } from "../query/condition.ts";
 import type { RowValues } from "../query/write.ts";
 import type { Store } from "../store/store.ts";
@@ -23,6 +25,15 @@ export interface EventRow {
   readonly row: RowValues;
   /** The parents that were deleted together with the row, nearest first. */
   readonly deletedParents: readonly RowValues[];
+  /** The deletion of the row, if others were deleted together with it. */
+  readonly deletion?: Deletion | undefined;
+}
+
+/** Where related rows are read. */
+interface Sources {
+  readonly store: Store;
+  readonly deletedTogether: DeletedTogether;
+  readonly tenantId: string;
 }
 
 /**
@@ -30,21 +41,20 @@ export interface EventRow {
  * reads those of all rows.
  */
 export async function areVisible(
-  store: Store,
+  sources: Sources,
   caller: Caller,
   resource: ResourceModel,
   rows: readonly EventRow[],
   conditions: readonly Condition[] = [],
 ): Promise<readonly boolean[]> {
   const all = [...relatedWithPolicies(caller, conditions), ...policyConditions(caller, resource)];
-  const verdicts = await evaluateRows(store, caller.tenantId, all, rows);
+  const verdicts = await evaluateRows(sources, all, rows);
   // A row that does not have a value that a condition compares is hidden.
   return verdicts.map((verdict) => verdict === true);
 }
 
 async function evaluateRows(
-  store: Store,
-  tenantId: string,
+  sources: Sources,
   conditions: readonly Condition[],
   rows: readonly EventRow[],
 ): Promise<readonly Verdict[]> {
@@ -53,7 +63,7 @@ async function evaluateRows(
   if (undecided.length === 0 || areDecidedByRow(conditions)) return byRow;
   const related = new Map<RelatedCondition, ReadonlyMap<EventRow, Verdict>>();
   for (const condition of relatedConditions(conditions))
-    related.set(condition, await evaluateRelated(store, tenantId, condition, undecided));
+    related.set(condition, await evaluateRelated(sources, condition, undecided));
   return rows.map(
     (each, index) =>
       byRow[index] ?? evaluateAll(conditions, each.row, (condition) => related.get(condition)?.get(each)),
@@ -69,31 +79,45 @@ function relatedConditions(conditions: readonly Condition[]): readonly RelatedCo
 }
 
 async function evaluateRelated(
-  store: Store,
-  tenantId: string,
+  sources: Sources,
   condition: RelatedCondition,
   rows: readonly EventRow[],
 ): Promise<ReadonlyMap<EventRow, Verdict>> {
-  const key = condition.operator === "is" ? condition.attribute.name : "id";
   const verdicts =
     condition.operator === "is"
-      ? await evaluateDeletedParents(store, tenantId, condition, rows)
+      ? await evaluateDeletedParents(sources, condition, rows)
       : new Map<EventRow, Verdict>();
-  const others = rows.filter((each) => !verdicts.has(each) && typeof each.row[key] === "string");
-  const { conditions } = condition;
-  const ids = [...new Set(others.map(({ row }) => String(row[key])))];
-  const matching =
-    condition.operator === "is"
-      ? await store.filterIds(tenantId, condition.attribute.reference!.target, { ids, conditions })
-      : await store.filterReferred(tenantId, condition, { ids, conditions });
-  for (const each of others) verdicts.set(each, matching.has(String(each.row[key])));
+  const others = rows.filter((each) => !verdicts.has(each) && keyOf(condition, each) !== undefined);
+  const matching = await matchingKeys(sources, condition, others);
+  for (const each of others) verdicts.set(each, matching.has(keyOf(condition, each)!));
+  const unmatched = others.filter((each) => each.deletion && verdicts.get(each) === false);
+  for (const [each, verdict] of await evaluateDeleted(sources, condition, unmatched))
+    verdicts.set(each, verdict);
   return verdicts;
 }
 
-/** The verdicts about the rows whose referenced row was deleted together with them. */
+/** The id by which a row is related to others. */
+function keyOf(condition: RelatedCondition, { row }: EventRow): string | undefined {
+  const key = row[condition.operator === "is" ? condition.attribute.name : "id"];
+  return typeof key === "string" ? key : undefined;
+}
+
+/** The ids to which present rows are related that meet the condition. */
+function matchingKeys(
+  { store, tenantId }: Sources,
+  condition: RelatedCondition,
+  rows: readonly EventRow[],
+): Promise<ReadonlySet<string>> {
+  const { conditions } = condition;
+  const ids = [...new Set(rows.map((each) => keyOf(condition, each)!))];
+  return condition.operator === "is"
+    ? store.filterIds(tenantId, condition.attribute.reference!.target, { ids, conditions })
+    : store.filterReferred(tenantId, condition, { ids, conditions });
+}
+
+/** The verdicts about the rows whose parent was deleted together with them, and recorded with their events. */
 async function evaluateDeletedParents(
-  store: Store,
-  tenantId: string,
+  sources: Sources,
   { attribute, conditions }: ReferenceCondition,
   rows: readonly EventRow[],
 ): Promise<Map<EventRow, Verdict>> {
@@ -103,8 +127,37 @@ async function evaluateDeletedParents(
     const [parent, ...further] = each.deletedParents;
     if (!parent || parent.id !== each.row[attribute.name]) continue;
     orphans.push(each);
-    parents.push({ row: parent, deletedParents: further });
+    parents.push({ row: parent, deletedParents: further, deletion: each.deletion });
   }
-  const verdicts = await evaluateRows(store, tenantId, conditions, parents);
+  const verdicts = await evaluateRows(sources, conditions, parents);
   return new Map(orphans.map((orphan, index) => [orphan, verdicts[index]]));
 }
+
+/** The verdicts about the rows to which rows are related that were deleted together with them. */
+async function evaluateDeleted(
+  sources: Sources,
+  condition: RelatedCondition,
+  rows: readonly EventRow[],
+): Promise<Map<EventRow, Verdict>> {
+  const verdicts = new Map<EventRow, Verdict>();
+  const { conditions, attribute } = condition;
+  const key = condition.operator === "is" ? "id" : attribute.name;
+  for (const together of Map.groupBy(rows, ({ deletion }) => transactionKey(deletion!)).values()) {
+    const { deletion } = together[0]!;
+    const keys = new Set(together.map((each) => keyOf(condition, each)));
+    const deleted = await sources.deletedTogether.rowsOf(relatedResource(condition), deletion!);
+    const related = deleted
+      .filter((row) => keys.has(String(row[key])))
+      .map((row): EventRow => ({ row, deletedParents: none, deletion }));
+    const ofRelated = await evaluateRows(sources, conditions, related);
+    const byKey = Map.groupBy(ofRelated.keys(), (index) => String(related[index]!.row[key]));
+    for (const each of together) {
+      const found = (byKey.get(keyOf(condition, each)!) ?? []).map((index) => ofRelated[index]);
+      if (found.includes(true)) verdicts.set(each, true);
+      else if (found.includes(undefined)) verdicts.set(each, undefined);
+    }
+  }
+  return verdicts;
+}
+
+const none: readonly never[] = Object.freeze([]);

@@ -39,6 +39,8 @@ export interface WriteOptions {
   readonly isLast?: boolean;
 }
 
+const none: readonly never[] = Object.freeze([]);
+
 export class WriteContext {
   readonly model: Model;
   readonly store: Store;
@@ -165,11 +167,21 @@ export class WriteContext {
     return text;
   }
 
-  /** The same for a delete of a locked row. @returns its last JSON text @throws Problem `not_found` */
-  async delete(resource: ResourceModel, id: string, isLast: boolean): Promise<string> {
+  /**
+   * The same for a delete of a locked row.
+   *
+   * @param isTogether whether other rows are deleted with it
+   * @returns its last JSON text
+   * @throws Problem `not_found`
+   */
+  async delete(
+    resource: ResourceModel,
+    id: string,
+    { isLast, isTogether }: { readonly isLast: boolean; readonly isTogether: boolean },
+  ): Promise<string> {
     const { store, session, caller } = this;
     const deletion = { resource, tenantId: caller.tenantId, id };
-    const recorded = this.#recorded(resource, isLast);
+    const recorded = isTogether ? undefined : this.#recorded(resource, isLast);
     if (recorded) {
       const text = await store.writes.deleteRecorded(recorded, {
         ...deletion,
@@ -178,7 +190,8 @@ export class WriteContext {
       return text ?? throwNotFound(resource);
     }
     const text = (await store.writes.delete(session, deletion)) ?? throwNotFound(resource);
-    await this.#record(resource, "deleted", id, text);
+    if (isTogether) await this.recordDeleted(resource, new Map([[id, text]]), none);
+    else await this.#record(resource, "deleted", id, text);
     return text;
   }
 
@@ -202,9 +215,9 @@ export class WriteContext {
   }
 
   /**
-   * Records the events of rows that were deleted with their parent.
+   * Records the events of rows that were deleted with others.
    * @param rows their texts by id
-   * @param deletedParents what policies may read of the parents
+   * @param deletedParents what policies may read of their parents that were deleted too
    */
   async recordDeleted(
     resource: ResourceModel,
@@ -214,8 +227,7 @@ export class WriteContext {
     if (!resource.recordsEvents || rows.size === 0) return;
     const { tenantId, credentialId } = this.caller;
     await this.#events.recordMany(this.session, {
-      ...{ tenantId, resource, action: "deleted", rows, credentialId, at: this.now },
-      ...(deletedParents.length > 0 && { deletedParents }),
+      ...{ tenantId, resource, action: "deleted", rows, credentialId, at: this.now, deletedParents },
     });
   }
 }

@@ -23,7 +23,10 @@ export interface Event {
   readonly row: string;
   readonly credentialId: string;
   readonly at: string;
-  /** For a row that was deleted with its parent: what policies may read of the parent, its own parent, and so on. */
+  /**
+   * For a row that was deleted together with others: what policies may read of its parent, if that was deleted too, of the
+   * parent's parent, and so on.
+   */
   readonly deletedParents?: readonly RowValues[];
 }
 

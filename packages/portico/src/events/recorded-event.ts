@@ -15,7 +15,10 @@ export interface RecordedEvent {
   readonly rowId: string;
   /** The row after the write (for a deletion, before it), as JSON text. */
   readonly row: string;
-  /** A JSON list of the parents that were deleted together with the row, nearest first; null if there are none. */
+  /**
+   * For a row that was deleted together with others: a JSON list of its parents that were deleted too, nearest first. Null
+   * for other events.
+   */
   readonly deletedParents: string | null;
   /** When the write began: ISO 8601 in UTC. */
   readonly createdAt: string;

@@ -33,6 +33,11 @@ export function storedRow(resource: ResourceModel, row: string): string {
   return renameMembers(row, renamedFieldsOf(resource).toStored);
 }
 
+/** The row of an event, with the names of the model. @param row JSON text */
+export function currentRow(resource: ResourceModel, row: string): string {
+  return renameMembers(row, renamedFieldsOf(resource).toCurrent);
+}
+
 /** What policies may read of the deleted parents of a row, as its event stores it. */
 export function storedParents(resource: ResourceModel, parents: readonly RowValues[]): string {
   const texts = ancestorsOf(resource, parents).map(([ancestor, row]) =>
@@ -97,7 +102,7 @@ export class StoredNames {
     return {
       ...event,
       ...names,
-      row: renameMembers(event.row, renamedFieldsOf(resource).toCurrent),
+      row: currentRow(resource, event.row),
       deletedParents: event.deletedParents && currentParents(resource, event.deletedParents),
     };
   }

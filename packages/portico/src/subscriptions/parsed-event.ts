@@ -1,5 +1,6 @@
 // Recorded events with their rows parsed.
 
+import type { Deletion } from "../events/deleted-together.ts";
 import type { Position } from "../events/position.ts";
 import type { RecordedEvent } from "../events/recorded-event.ts";
 import type { TimeSlice } from "../lib/time-slice.ts";
@@ -15,6 +16,8 @@ export interface ParsedEvent {
   readonly row: RowValues;
   /** The parents that were deleted together with the row, nearest first. */
   readonly deletedParents: readonly RowValues[];
+  /** Undefined unless the row was deleted together with others. */
+  readonly deletion: Deletion | undefined;
 }
 
 const none: readonly never[] = Object.freeze([]);
@@ -28,12 +31,13 @@ export async function parseEvents(
   const parsed: ParsedEvent[] = [];
   for (const event of events) {
     if (slice.isOver) await slice.yield();
-    const { position, type: kind, rowId, row, deletedParents } = event;
+    const { position, type: kind, rowId, row, deletedParents, tenantId, createdAt } = event;
     try {
       const values: RowValues | null = JSON.parse(row);
       if (values === null) throw new Error("the row is null");
       const parents: readonly RowValues[] = deletedParents === null ? none : JSON.parse(deletedParents);
-      parsed.push({ event, position, kind, rowId, row: values, deletedParents: parents });
+      const deletion = deletedParents === null ? undefined : { tenantId, position, at: createdAt };
+      parsed.push({ event, position, kind, rowId, row: values, deletedParents: parents, deletion });
     } catch (error) {
       source.skip(event, error);
     }

@@ -4,25 +4,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
-import { createTenant } from "../../src/auth/tenants/tenant.ts";
-import { app } from "../../src/declare/app.ts";
 import type { Caller } from "../../src/declare/caller.ts";
-import {
-  belongsTo,
-  boolean,
-  choice,
-  computedStatus,
-  integer,
-  number,
-  text,
-  timestamp,
-} from "../../src/declare/field.ts";
-import { type Resource, resource } from "../../src/declare/resource.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { Problem } from "../../src/errors.ts";
 import { eventsTable } from "../../src/events/event.ts";
-import { buildModel } from "../../src/model/build-model.ts";
-import type { Model, ResourceModel } from "../../src/model/model.ts";
+import type { ResourceModel } from "../../src/model/model.ts";
 import type { ListRequest, Member, Selection, Sort } from "../../src/query/read.ts";
 import { select, wholeRow } from "../../src/query/selection.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -41,59 +27,17 @@ import {
   type Forest,
   type Level,
   levels,
-  operations,
   type Policies,
   PolicyModel,
   progressOf,
   type Row,
   resolve,
 } from "./policy-model.ts";
-
-const fields = {
-  word: text({ max: 20, optional: true }),
-  rank: integer({ optional: true }),
-  weight: number({ optional: true }),
-  isOpen: boolean({ optional: true }),
-  kind: choice(["plain", "rich"], { optional: true }),
-  endsAt: timestamp({ optional: true }),
-  progress: computedStatus("under_way", [{ status: "over", from: "endsAt" }]),
-};
-
-const unrestricted: Declarations = { top: [], mid: [], leaf: [] };
-
-/**
- * @param inherits whether policies of tops apply to mids
- * @param current the policies of each request
- */
-function modelOf(inherits: boolean, declarations: Declarations, current: () => Policies): Model {
-  const declare = resource as unknown as (name: string, declaration: object) => Resource;
-  const common = { fields, filter: ["kind", "rank"], sort: ["rank"], search: ["word"] };
-  const policyOf = (level: Level) => {
-    const declared = declarations[level];
-    if (declared === "all") return { policy: () => current()[level].read };
-    if (declared.length === 0) return {};
-    const decide = declared.map((operation) => [operation, () => current()[level][operation]]);
-    return { policy: Object.fromEntries(decide) };
-  };
-  const top = declare("top", { ...common, ...policyOf("top") });
-  const mid = declare("mid", { ...common, parent: top, ...policyOf("mid"), inheritPolicy: inherits });
-  const leaf = declare("leaf", {
-    ...common,
-    fields: { ...fields, peer: belongsTo(() => top, { optional: true }) },
-    plural: "leaves",
-    parent: mid,
-    ...policyOf("leaf"),
-  });
-  return buildModel(app({ name: "Tree", resources: [top, mid, leaf] }), []);
-}
-
-const nobody = Object.fromEntries(operations.map((operation) => [operation, true]));
-const open = { top: nobody, mid: nobody, leaf: nobody } as Policies;
+import { modelOf, open, plantIn, planting } from "./policy-rows.ts";
 
 onEachDatabase("random policies agree with a plain model", (database) => {
   let workspace: Workspace;
   let store: Store;
-  const planting = modelOf(true, unrestricted, () => open);
   before(async () => {
     workspace = await makeWorkspace(database);
     store = await openStore(workspace.databaseUrl);
@@ -104,33 +48,7 @@ onEachDatabase("random policies agree with a plain model", (database) => {
     await workspace?.remove();
   });
 
-  /** Creates the rows in a new tenant. */
-  const plant = async ({ top, mid, leaf }: Forest): Promise<{ caller: Caller; rows: readonly Row[] }> => {
-    const caller: Caller = {
-      ...{ kind: "key", userId: null, role: null },
-      tenantId: (await createTenant(store, "Random")).id,
-      credentialId: "key",
-      scopes: new Set(planting.scopes),
-    };
-    const engine = new Engine(planting, store);
-    const make = async (level: Level, parent: Row | undefined, values: object): Promise<Row> => {
-      const { id, text } = await engine.create(caller, planting.resource.get(level)!, values, parent?.id);
-      return { level, parent, id, values: JSON.parse(text) };
-    };
-    const tops = await Promise.all(top.map((values) => make("top", undefined, values)));
-    const mids = await Promise.all(
-      mid.map(([under, values]) => make("mid", tops[under % tops.length], values)),
-    );
-    const leaves = await Promise.all(
-      leaf.map(([under, values, peer]) =>
-        make("leaf", mids[under % mids.length], {
-          ...values,
-          peerId: peer === null ? null : tops[peer % tops.length]!.id,
-        }),
-      ),
-    );
-    return { caller, rows: [...tops, ...mids, ...leaves] };
-  };
+  const plant = (forest: Forest) => plantIn(store, forest);
   const ids = (rows: readonly Row[]): string[] => rows.map(({ id }) => id).sort();
 
   for (const inherits of [true, false]) {
