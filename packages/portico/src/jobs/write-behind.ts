@@ -106,9 +106,10 @@ export class WriteBehind {
   }
 
   async #write(batches: readonly WriteBatch[]): Promise<void> {
-    await this.#store.transaction(async (session) => {
+    const write = async (session: Session): Promise<void> => {
       for (const batch of batches) await batch.write(session);
-    });
+    };
+    await this.#store.transaction(write, { mayBeLost: true });
   }
 
   /**

@@ -87,6 +87,11 @@ export interface TransactionOptions {
    * no savepoint for it: a statement that fails leaves nothing behind.
    */
   readonly isSingleWrite?: boolean;
+  /**
+   * Whether the failure of the machine, though not of the process, may undo the commit. SQLite then does not wait for the
+   * disk.
+   */
+  readonly mayBeLost?: boolean;
   /** The tenant that writes; undefined for the server itself. On PostgreSQL, tenants take turns. */
   readonly tenantId?: string;
 }

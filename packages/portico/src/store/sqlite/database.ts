@@ -76,12 +76,9 @@ export class SqliteDatabase implements Database {
     return this.transaction((session) => session.query(statement, input), { isSingleWrite: true });
   }
 
-  async transaction<T>(
-    work: (session: Transaction) => Promise<T>,
-    { isSingleWrite = false }: TransactionOptions = {},
-  ): Promise<T> {
+  async transaction<T>(work: (session: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
     try {
-      return await this.#writer.write(work, { isSingleWrite });
+      return await this.#writer.write(work, options);
     } catch (error) {
       throw this.#failure(error);
     }

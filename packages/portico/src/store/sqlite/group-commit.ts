@@ -2,6 +2,8 @@
 // to disk. Each write has its own savepoint, so that a write that fails does not undo the others, unless its first statement
 // that writes is the last that can fail. At each savepoint the search index writes what it holds in memory, so a group
 // without savepoints costs a seventh less.
+//
+// A group whose commit may be lost is not flushed: SQLite's reads are on the same thread, which would wait for the disk.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { isUnavailable, Problem } from "../../errors.ts";
@@ -40,6 +42,8 @@ export class GroupCommitWriter {
   readonly #connection: SqliteConnection;
   readonly #file: DatabaseFile;
   readonly #afterGroup: () => void;
+  /** Whether commits are flushed to disk. */
+  #isFlushing = true;
   #queue: Job[] = [];
   #running: Promise<void> | undefined;
 
@@ -61,6 +65,7 @@ export class GroupCommitWriter {
   /** Runs `work` between two groups and outside a transaction. */
   async runExclusive(work: (connection: SqliteConnection) => void): Promise<void> {
     while (this.#running) await this.#running;
+    this.#setFlushing(true);
     work(this.#connection);
   }
 
@@ -85,7 +90,7 @@ export class GroupCommitWriter {
     const done: { job: Job; value: unknown }[] = [];
     try {
       if (!this.#file.isInPlace()) throw new MovedFile(false);
-      await this.#begin(group[0]!.queuedAt + busyTimeoutMs);
+      await this.#begin(group);
       for (const job of group) {
         const outcome = await (job.options.isSingleWrite ? this.#runSingleWrite(job) : this.#runJob(job));
         if (outcome) done.push({ job, value: outcome.value });
@@ -101,6 +106,13 @@ export class GroupCommitWriter {
       this.#afterGroup();
     }
     for (const { job, value } of done) job.resolve(value);
+  }
+
+  /** @throws within a transaction, which a failed rollback may have left open */
+  #setFlushing(isFlushing: boolean): void {
+    if (isFlushing === this.#isFlushing) return;
+    this.#connection.native.exec(`pragma synchronous = ${isFlushing ? "full" : "normal"}`);
+    this.#isFlushing = isFlushing;
   }
 
   /** A fault of the file may have rolled the transaction back already, or may make the rollback fail. */
@@ -146,8 +158,10 @@ export class GroupCommitWriter {
     }
   }
 
-  async #begin(deadline: number): Promise<void> {
+  async #begin(group: readonly Job[]): Promise<void> {
     this.#rollBack();
+    this.#setFlushing(group.some(({ options }) => !options.mayBeLost));
+    const deadline = group[0]!.queuedAt + busyTimeoutMs;
     for (; ; await sleep(retryDelayMs)) {
       try {
         this.#connection.all("begin immediate");
