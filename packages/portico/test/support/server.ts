@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { delimiter, dirname, join, resolve } from "node:path";
 import { describe } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
@@ -332,9 +332,10 @@ function start(
   file: string = program,
 ): ChildProcess {
   const { PATH = "", HOME = "" } = process.env;
-  return spawn(process.execPath, [file, ...words], {
+  // As operators start it: its first line has the options of Node.
+  return spawn(file, words, {
     cwd,
-    env: { PATH, HOME, NODE_NO_WARNINGS: "0", ...env },
+    env: { PATH: [dirname(process.execPath), PATH].join(delimiter), HOME, NODE_NO_WARNINGS: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
     ...limits,
   });
