@@ -162,6 +162,8 @@ export interface Declaration<F extends Fields = Fields, Parent = unknown> {
   readonly public?: readonly PublicOperation[];
   /** The operations that callers can use, by default all. `["list", "get"]` makes it read-only. */
   readonly operations?: readonly OperationName[];
+  /** What to do about a row that cannot be deleted because others refer to it, for the message: "Archive it instead." */
+  readonly whenReferenced?: string;
   readonly description?: string;
   readonly deprecated?: Deprecation;
 }

@@ -1,6 +1,5 @@
 // Turns the violation of a database constraint into an error of the API.
 
-import { users } from "../auth/users/resource.ts";
 import type { Caller } from "../declare/caller.ts";
 import { type Detail, Problem } from "../errors.ts";
 import type { ResourceModel } from "../model/model.ts";
@@ -74,11 +73,7 @@ function duplicateError(resource: ResourceModel, columns: readonly string[]): Pr
 /** The error to return for an error of a delete. */
 export function explainDeleteError(error: unknown, resource: ResourceModel): unknown {
   if (!(error instanceof ConstraintError)) return error;
-  const remedy =
-    resource.name === users.name
-      ? 'Deactivate the user with { "active": false }, or delete the rows first.'
-      : "Delete the rows that refer to it first.";
-  return new Problem("conflict", `The ${resource.title} is still referred to. ${remedy}`);
+  return new Problem("conflict", `The ${resource.title} is still referred to. ${resource.whenReferenced}`);
 }
 
 /** The error to return for an error of a write in the transaction of another write, where nothing can be looked up. */

@@ -114,6 +114,16 @@ export class WriteContext {
     throw this.model.explainsFailures ? explainedFailure(failure.message, failure) : failure;
   }
 
+  /** A new row lacks a value that no caller can set: an error of the hook, or of the code that creates the row. */
+  requireSetByCode({ name, setByCode }: ResourceModel, row: RowValues): void {
+    const missing = setByCode.find((attribute) => row[attribute.name] === undefined);
+    if (!missing) return;
+    const failure = new Error(
+      `resource ${name}, field ${missing.name}: a new row has no value, because hooks.before.create sets none`,
+    );
+    throw this.model.explainsFailures ? explainedFailure(failure.message, failure) : failure;
+  }
+
   /** The values that a hook returned. They must match the declaration; if not, the error is one of the code. */
   hookValues(resource: ResourceModel, result: RowValues | undefined): RowValues {
     if (result === undefined) return {};

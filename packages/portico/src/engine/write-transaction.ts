@@ -73,6 +73,7 @@ export class WriteTransaction {
       now,
       parentId,
     );
+    this.#context.requireSetByCode(resource, row);
     const { id } = row;
     const undecided = this.#policy.requireResult(resource, "create", row);
     this.attempted = { values: row, callerValues: input };

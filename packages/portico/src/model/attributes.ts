@@ -69,6 +69,10 @@ export function addAttributes({ name, declaration }: Resource, drafts: ReadonlyM
   model.parent = model.attributes.find((each) => each.name === model.parent?.name);
   model.attribute = new Map(model.attributes.map((each) => [each.name, each]));
   model.references = model.attributes.filter((each) => each.reference);
+  model.setByCode = model.attributes.filter(
+    ({ isReadOnly, isServerManaged, isNullable, field }) =>
+      isReadOnly && !isServerManaged && !isNullable && !("default" in field.options),
+  );
   model.excludedFromETag = model.attributes
     .filter(({ field }) => field.options.excludeFromETag)
     .map(({ name }) => name);

@@ -156,6 +156,8 @@ function draftOf({ name, declaration }: Resource, currentVersion: string): Draft
     hooks: declaration.hooks ?? {},
     allowsSingleStatementCreate: !declaration.hooks?.before?.create && !declaration.hooks?.after?.create,
     validate: declaration.validate,
+    setByCode: [],
+    whenReferenced: declaration.whenReferenced ?? "Delete the rows that refer to it first.",
     markOnDelete: undefined,
     actions: new Map(),
     nestedUnder: [],

@@ -156,9 +156,13 @@ export interface ResourceModel extends Shape {
   /** The operations that a policy can refuse for a row that the caller can read. */
   readonly refusable: ReadonlySet<WriteOperation>;
   readonly hooks: LooseHooks;
+  /** The attributes that new rows must have, and that only a hook, or the code that creates the row, can set. */
+  readonly setByCode: readonly Attribute[];
   /** Whether nothing but the row and its event is written when a row is created: there are no hooks that could. */
   readonly allowsSingleStatementCreate: boolean;
   readonly validate: LooseDeclaration["validate"];
+  /** The advice in the message for a row that cannot be deleted because others refer to it. */
+  readonly whenReferenced: string;
   /** The timestamp that DELETE sets instead of deleting the row. */
   readonly markOnDelete: Attribute | undefined;
   /** The actions by the last segment of their paths. */

@@ -75,6 +75,7 @@ export function validateModelBehaviour(model: Model): void {
   const paths = new Map<string, string>();
   for (const resource of model.resources) {
     validateMarkOnDelete(resource);
+    validateSetByCode(resource);
     for (const attribute of resource.references) validateOnDelete(resource, attribute);
     for (const [container, segment] of nestedPaths(resource)) {
       const path = `${resource.version}/${container}/{id}/${segment}`;
@@ -104,6 +105,20 @@ function nestedPaths({
     ...containers.map((each): [string, string] => [each, segment]),
     ...[...actions.keys()].map((action): [string, string] => [segment, action]),
   ];
+}
+
+/** A caller could not create any row if neither the caller nor a hook sets a required field. */
+function validateSetByCode({
+  name,
+  setByCode: [attribute],
+  hooks,
+  isExposed,
+  operations,
+}: ResourceModel): void {
+  if (!attribute || !isExposed || !operations.has("create") || hooks.before?.create) return;
+  throw new OperatorError(
+    `resource ${name}, field ${attribute.name}: callers cannot set it, and no hook does, so nobody could create a row; set it in hooks.before.create, give it a default, or make it optional`,
+  );
 }
 
 function validateMarkOnDelete({ name, markOnDelete: attribute }: ResourceModel): void {

@@ -52,7 +52,7 @@ export function validateDeclaration({ name, declaration }: Resource): void {
 }
 
 const declarationOptions = [
-  "fields plural was parent filter sort search unique indexes scopes version paging policy inheritPolicy hooks validate markOnDelete actions nestedUnder exposed operations events public description deprecated",
+  "fields plural was parent filter sort search unique indexes scopes version paging policy inheritPolicy hooks validate markOnDelete actions nestedUnder exposed operations events public whenReferenced description deprecated",
 ].flatMap((names) => names.split(" "));
 
 function isFormerName(was: unknown): boolean {
@@ -93,6 +93,9 @@ function validateOptions(declaration: Resource["declaration"], refuse: (remedy: 
         `operations is a list of some of ${operationNames.join(", ")}`,
     );
   validatePublicOptions(declaration, refuse);
+  const { whenReferenced = "Archive it." } = declaration;
+  if (typeof whenReferenced !== "string" || whenReferenced === "")
+    refuse('whenReferenced is a sentence for callers: "Archive it instead."');
   for (const [phase, operationHooks] of Object.entries(hooks ?? {})) {
     const isKnown = ["before", "after"].includes(phase);
     const unknownHook = Object.keys(operationHooks ?? {}).find(

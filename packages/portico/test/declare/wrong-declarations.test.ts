@@ -47,7 +47,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       [
         "an option that does not exist",
         { sorts: ["title"] },
-        "unknown option sorts; use some of fields, plural, was, parent, filter, sort, search, unique, indexes, scopes, version, paging, policy, inheritPolicy, hooks, validate, markOnDelete, actions, nestedUnder, exposed, operations, events, public, description, deprecated",
+        "unknown option sorts; use some of fields, plural, was, parent, filter, sort, search, unique, indexes, scopes, version, paging, policy, inheritPolicy, hooks, validate, markOnDelete, actions, nestedUnder, exposed, operations, events, public, whenReferenced, description, deprecated",
       ],
       [
         "a public write",
@@ -68,6 +68,11 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
         "a public resource that is not exposed",
         { public: ["list"], exposed: false },
         "it is not exposed, so nothing of it can be public",
+      ],
+      [
+        "an advice that is empty",
+        { whenReferenced: "" },
+        'whenReferenced is a sentence for callers: "Archive it instead."',
       ],
       ["an unknown paging", { paging: "offset" }, "paging is cursor or page"],
       ["one scope of two", { scopes: { read: "a:read" } }, "scopes needs both read and write"],
@@ -513,6 +518,21 @@ for (const [fact, resources, line] of wrong) {
     );
   });
 }
+
+test("a required field that only hooks can set needs a hook, if callers create rows", () => {
+  const described = {
+    fields: { title, hash: text({ max: 64, internal: true }), total: integer({ readOnly: true }) },
+  };
+  const build = (more: object): unknown =>
+    buildModel(app({ name: "Wrong", resources: [declareUntyped("post", { ...described, ...more })] }), []);
+  assert.throws(
+    () => build({ hooks: { before: { update: () => ({ hash: "" }) } } }),
+    /^OperatorError: resource post, field hash: callers cannot set it, and no hook does, so nobody could create a row; /,
+  );
+  build({ hooks: { before: { create: () => ({ hash: "", total: 0 }) } } });
+  build({ exposed: false });
+  build({ operations: ["list", "get"] });
+});
 
 test("an internal field cannot be a filter", () => {
   const hidden = declareUntyped("post", {

@@ -35,6 +35,7 @@ const things = resource("thing", {
     total: integer({ readOnly: true }),
     old: text({ default: ({ title }) => String(title), deprecated: { since: "2027-01-01" } }),
   },
+  hooks: { before: { create: () => ({ secret: "", total: 0 }) } },
 });
 const { schemas } = buildModel(app({ name: "Schemas", resources: [parents, things] }), []).resource.get(
   "thing",

@@ -26,6 +26,7 @@ export function declareUsers(roleNames: readonly string[]): Users {
     search: ["name", "email"],
     paging: "page",
     scopes: { read: "users:read", write: usersWriteScope },
+    whenReferenced: 'Deactivate the user with { "active": false }, or delete the rows first.',
     hooks: {
       before: {
         async create({ email, role, active }, context) {

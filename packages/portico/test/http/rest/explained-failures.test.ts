@@ -55,6 +55,16 @@ onEachDatabase("declared code that throws, in the sandbox", (database) => {
     });
   }
 
+  test("a hook that leaves a required field without a value is reported", async () => {
+    expectAnswer(await server.request("/gauges", { body: { name: "set" } }), { status: 201 });
+    expectAnswer(await server.request("/gauges", { body: { name: "unset" } }), {
+      status: 500,
+      code: "internal_error",
+      message:
+        /^resource gauge, field serial: a new row has no value, because hooks\.before\.create sets none\. This/,
+    });
+  });
+
   test("an asynchronous hook is reported, and a long message is shortened", async () => {
     const { message } = (await create("async")).body.error;
     assert.match(message, /^In the hook after\.create of machine: Error: xy+, at portico\.config\.ts:/);
