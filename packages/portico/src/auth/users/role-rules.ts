@@ -1,17 +1,22 @@
 // Who may give and take away roles.
 
+import { administrativeScopes } from "../../declare/administrative-scopes.ts";
 import type { Caller } from "../../declare/caller.ts";
 import { everyScope } from "../../declare/roles.ts";
 import { Problem } from "../../errors.ts";
 import type { Model } from "../../model/model.ts";
 import type { Role } from "../../model/roles.ts";
-import { administrativeScopes } from "../administrative-scopes.ts";
 
 const noScopes: ReadonlySet<string> = new Set();
 
 /** The scopes of a role; none if it is not declared any more. */
 export function scopesOfRole({ roles }: Pick<Model, "roles">, name: string | null): ReadonlySet<string> {
   return roles.find((role) => role.name === name)?.scopes ?? noScopes;
+}
+
+/** Whether users who are created without a role have this one. */
+export function isDefaultRole({ roles }: Pick<Model, "roles">, name: string): boolean {
+  return roles.at(-1)!.name === name;
 }
 
 /** The roles with `*`, of which each tenant keeps at least one user. */
@@ -38,7 +43,8 @@ export function assertCanGiveRole(model: Model, role: string, caller: Caller): v
 
 /**
  * A user with a role cannot manage users whose role has scopes that their own lacks, and no credential can manage users
- * with administrative scopes that it lacks: it could take over such an account by changing its address.
+ * with administrative scopes that it lacks: it could take over such an account by changing its address. A credential that
+ * acts for no user manages those with the default role, and with roles whose scopes it has.
  *
  * @throws Problem `forbidden`
  */
@@ -57,9 +63,10 @@ export function assertOutranks(model: Model, role: string, caller: Caller): void
  */
 export function scopeBeyond(model: Model, role: string, caller: Caller): string | undefined {
   const isDeclared = model.roles.some(({ name }) => name === role);
-  const own = caller.role === null ? undefined : scopesOfRole(model, caller.role);
+  const own = caller.role === null ? caller.scopes : scopesOfRole(model, caller.role);
+  const isBounded = caller.role !== null || !isDefaultRole(model, role);
   return [...(isDeclared ? scopesOfRole(model, role) : [everyScope])].find((scope) => {
     const isOutsideCredential = administrativeScopes.has(scope) && !caller.scopes.has(scope);
-    return isOutsideCredential || (own !== undefined && !own.has(scope));
+    return isOutsideCredential || (isBounded && !own.has(scope));
   });
 }
