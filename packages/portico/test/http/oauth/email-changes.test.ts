@@ -19,7 +19,7 @@ import {
   type User,
 } from "../../support/oauth.ts";
 import { expectAnswer, serve } from "../../support/scenario.ts";
-import { onEachDatabase } from "../../support/server.ts";
+import { type Answer, onEachDatabase } from "../../support/server.ts";
 import { changeDuringRequest } from "../../support/write-order.ts";
 
 /** Only some roles may write users. */
@@ -38,6 +38,13 @@ onEachDatabase("changed addresses", (database) => {
       client = await makePublicClient(server, scope.replaceAll(" ", ","));
     },
   });
+  /** PostgreSQL may also let the other write come before the deletion. */
+  const expectDeleted = (deleted: Answer, { status, text }: Shown): void => {
+    assert.equal(deleted.status, 204);
+    if (database === "postgres" && status === 200) return;
+    assert.equal(status, 400, text);
+    assert.match(text, /This link has expired/);
+  };
   const change = (id: string, email: string, key = server.portico.key) =>
     server.request(`/users/${id}`, { method: "PATCH", key, body: { email } });
   const emailOf = async ({ id }: User): Promise<string> => (await server.request(`/users/${id}`)).body.email;
@@ -136,9 +143,9 @@ onEachDatabase("changed addresses", (database) => {
         server,
         () => server.request(`/users/${user.id}`, { method: "DELETE" }),
         () => browser.submit(page, { password }),
+        user.id,
       );
-      assert.deepEqual([deleted.status, confirming.status], [204, 400]);
-      assert.match(confirming.text, /This link has expired/);
+      expectDeleted(deleted, confirming);
     });
   }
 
@@ -151,8 +158,9 @@ onEachDatabase("changed addresses", (database) => {
       server,
       () => server.request(`/users/${user.id}`, { method: "DELETE" }),
       () => browser.submit(page, { password: "another horse battery" }),
+      user.id,
     );
-    assert.deepEqual([deleted.status, resetting.status], [204, 400]);
+    expectDeleted(deleted, resetting);
   });
 
   test("an address set at creation gets password links", async () => {
