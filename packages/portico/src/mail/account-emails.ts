@@ -8,10 +8,13 @@ import {
   type AccountFacts,
   confirmationLinkEmail,
   emailChangedEmail,
+  invitationEmail,
   passkeyAddedEmail,
   passwordChangedEmail,
   passwordGuessingEmail,
   passwordLinkEmail,
+  signUpLinkEmail,
+  signUpRefusedEmail,
 } from "./templates/account-emails.ts";
 import type { Email } from "./templates/layout.ts";
 
@@ -31,6 +34,18 @@ export interface AccountLink {
   readonly minutes: number;
   /** The network address of the request for the link. */
   readonly address: string;
+}
+
+/** An invitation with its link. */
+export interface InvitationLink {
+  readonly tenantId: string;
+  readonly tenantName: string;
+  readonly email: string;
+  readonly role: string;
+  readonly expiresAt: string;
+  /** Undefined if no user invites. */
+  readonly inviterName: string | undefined;
+  readonly url: string;
 }
 
 export interface EmailAddressChange {
@@ -61,6 +76,28 @@ export class AccountEmails {
     const render = purpose === "password" ? passwordLinkEmail : confirmationLinkEmail;
     const facts = { ...this.#facts(recipient, address), url, minutes };
     await this.#send(session, recipient, `account.${purpose}_link`, render(facts));
+  }
+
+  async invitation(session: Session, { tenantId, email, ...invitation }: InvitationLink): Promise<void> {
+    const { apiName } = this.#settings;
+    const message = invitationEmail({ ...invitation, email, apiName });
+    await this.#send(session, { tenantId, email }, "account.invitation", message);
+  }
+
+  /** Sends a link to create an account to a person who has none. */
+  async signUpLink(
+    session: Session,
+    recipient: Omit<Recipient, "name">,
+    { url, minutes, address }: Omit<AccountLink, "purpose">,
+  ): Promise<void> {
+    const facts = { ...this.#facts({ ...recipient, name: "" }, address), url, minutes };
+    await this.#send(session, recipient, "account.sign_up_link", signUpLinkEmail(facts));
+  }
+
+  /** Reports to a user that somebody tried to create an account with their address. */
+  async signUpRefused(session: Session, recipient: Recipient, address: string): Promise<void> {
+    const message = signUpRefusedEmail(this.#facts(recipient, address));
+    await this.#send(session, recipient, "account.sign_up_refused", message);
   }
 
   /**
@@ -107,7 +144,12 @@ export class AccountEmails {
     return { apiName: this.#settings.apiName, name, email, at: new Date().toISOString(), address };
   }
 
-  async #send(session: Session, recipient: Recipient, kind: string, message: Email): Promise<void> {
+  async #send(
+    session: Session,
+    recipient: Omit<Recipient, "name">,
+    kind: string,
+    message: Email,
+  ): Promise<void> {
     const email = { ...message, to: recipient.email, kind, status: this.#settings.status };
     await insertEmail(this.#store, session, this.#model, recipient.tenantId, email);
   }

@@ -2,6 +2,8 @@
 
 import type Provider from "oidc-provider";
 import type { OAuthClientLookup } from "../auth/clients/lookup.ts";
+import type { InvitationLinks } from "../auth/invitations/acceptance.ts";
+import type { InvitationEmailQueue } from "../auth/invitations/invitation-emails.ts";
 import type { AccessTokens } from "../auth/tokens/access-tokens.ts";
 import type { OAuthRecords } from "../auth/tokens/oauth-records.ts";
 import type { OAuthUrls } from "../auth/tokens/oauth-urls.ts";
@@ -11,6 +13,8 @@ import type { EmailLinks } from "../auth/users/email-links.ts";
 import type { UserLookup } from "../auth/users/lookup.ts";
 import type { Passkeys } from "../auth/users/passkeys.ts";
 import type { SignInSessions } from "../auth/users/sign-in-sessions.ts";
+import type { SignUps } from "../auth/users/sign-up.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { Model } from "../model/model.ts";
 import type { BruteForceLimits } from "./endpoints/brute-force-limits.ts";
 import { type Issuer, issuerOf } from "./endpoints/issuer.ts";
@@ -28,6 +32,9 @@ export interface AuthorizationServerDependencies {
   readonly passkeys: Passkeys;
   readonly links: EmailLinks;
   readonly emailQueue: AccountEmailQueue;
+  readonly signUps: SignUps;
+  readonly invitationLinks: InvitationLinks;
+  readonly invitationEmails: InvitationEmailQueue;
   readonly sessions: SignInSessions;
   readonly keys: SigningKeyRing;
   readonly bruteForce: BruteForceLimits;
@@ -38,7 +45,9 @@ export interface AuthorizationServerDependencies {
   readonly urls: Promise<OAuthUrls>;
   readonly brand: Brand;
   /** With every scope of the API, and the roles of users. */
-  readonly model: Pick<Model, "scopes" | "roles">;
+  readonly model: Model;
+  /** What people do on the pages that manage users passes through it, like requests. */
+  readonly engine: Engine;
 }
 
 /** oidc-provider with one set of signing keys. */

@@ -13,15 +13,18 @@ const pathsAtRoot = [
   "email",
   "interaction",
   "introspect",
+  "invitation",
   "jwks",
   "logo",
   "logout",
+  "members",
   "par",
   "passkey.js",
   "passkeys",
   "password",
   "revoke",
   "sessions",
+  "sign-up",
   "token",
   "userinfo",
 ];
@@ -40,9 +43,12 @@ export function oauthModule({ settings }: ModuleOptions): Module {
         import("./account/grant-routes.ts"),
       ]);
       const { server } = oauth;
-      const { emailQueue } = server.dependencies;
+      const { emailQueue, invitationEmails } = server.dependencies;
       return {
-        tasks: [{ name: "writing emails about accounts", intervalMs: 1_000, run: () => emailQueue.poll() }],
+        tasks: [
+          { name: "writing emails about accounts", intervalMs: 1_000, run: () => emailQueue.poll() },
+          { name: "writing emails of invitations", intervalMs: 1_000, run: () => invitationEmails.poll() },
+        ],
         registerOpen: (routes, { addressOf }) => registerOAuth(routes, { ...oauth, addressOf }),
         register: (routes, { basePath, callerOf }) =>
           registerGrantRoutes(routes, { server, basePath, callerOf }),

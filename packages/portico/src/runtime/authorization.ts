@@ -1,6 +1,8 @@
 // Composes the authorization server, and the authentication of access tokens: its own and those of another issuer.
 
 import { OAuthClientLookup } from "../auth/clients/lookup.ts";
+import { InvitationLinks } from "../auth/invitations/acceptance.ts";
+import { InvitationEmailQueue } from "../auth/invitations/invitation-emails.ts";
 import { systemCaller } from "../auth/system-caller.ts";
 import { findTenant } from "../auth/tenants/tenant.ts";
 import { AccessTokens } from "../auth/tokens/access-tokens.ts";
@@ -13,12 +15,15 @@ import { AccountEmailQueue } from "../auth/users/account-email-queue.ts";
 import { EmailChanges } from "../auth/users/email-changes.ts";
 import { EmailLinks, type SetEmail } from "../auth/users/email-links.ts";
 import { UserLookup } from "../auth/users/lookup.ts";
+import type { RowsIn } from "../auth/users/new-account.ts";
 import { Passkeys } from "../auth/users/passkeys.ts";
 import { users } from "../auth/users/resource.ts";
 import { SignInSessions } from "../auth/users/sign-in-sessions.ts";
+import { SignUps } from "../auth/users/sign-up.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Logger } from "../http/logging/log.ts";
 import { Encryption } from "../lib/encryption.ts";
+import type { Report } from "../lib/report.ts";
 import { TokenBuckets } from "../limits/token-bucket.ts";
 import { AccountEmails } from "../mail/account-emails.ts";
 import { AuthorizationServer } from "../oauth/authorization-server.ts";
@@ -33,7 +38,7 @@ import { introspectionOf, type Settings } from "./settings/settings.ts";
 export function authorizationServer(
   store: Store,
   engine: Engine,
-  { app, model, settings }: Assembly,
+  { app, model, settings, invitations }: Assembly,
   secrets: readonly string[],
   urls: Promise<OAuthUrls>,
   logger: Logger,
@@ -52,9 +57,16 @@ export function authorizationServer(
   const emails = new AccountEmails(store, model, emailSettings(app, settings));
   const passkeys = new Passkeys(store, emails);
   const changes = new EmailChanges(store);
+  const rowsIn: RowsIn = (session, caller) => engine.rowsIn(session, caller);
   const setEmail: SetEmail = async (session, { id, tenantId }, email) => {
-    await engine.rowsIn(session, systemCaller(model, tenantId)).update(users, id, { email });
+    await rowsIn(session, systemCaller(model, tenantId)).update(users, id, { email });
   };
+  const signUps = new SignUps(
+    { store, records, users: userLookup, emails, model, rowsIn, urls },
+    app.signUp === "open" ? app.signUpRole : undefined,
+  );
+  const invitationLinks = new InvitationLinks(store, records, model, invitations, rowsIn);
+  const report: Report = (message, details) => logger.warn(details, message);
   const links = new EmailLinks(
     store,
     records,
@@ -74,14 +86,17 @@ export function authorizationServer(
     clients: new OAuthClientLookup(store),
     bruteForce: new BruteForceLimits(new TokenBuckets(), settings.failedAuthQuota),
     links,
+    signUps,
+    invitationLinks,
     emailQueue: new AccountEmailQueue(
-      { store, records, users: userLookup, emails, links, changes },
-      (message, details) => logger.warn(details, message),
+      { store, records, users: userLookup, emails, links, changes, signUps },
+      report,
     ),
+    invitationEmails: new InvitationEmailQueue(store, invitationLinks, emails, urls, report),
   };
   const brand = brandOf(app, settings);
   return new AuthorizationServer(
-    { ...dependencies, records, keys, tokens, secrets, urls, brand, model },
+    { ...dependencies, records, keys, tokens, secrets, urls, brand, model, engine },
     (error) => logger.error({ err: error }, "the authorization server failed"),
   );
 }

@@ -4,6 +4,8 @@
 import { apiKeysModule } from "../auth/api-keys/module.ts";
 import type { ApiKeys } from "../auth/api-keys/resource.ts";
 import { clientsModule } from "../auth/clients/module.ts";
+import { invitationsModule } from "../auth/invitations/module.ts";
+import type { Invitations } from "../auth/invitations/resource.ts";
 import { tenantsModule } from "../auth/tenants/module.ts";
 import { tokensModule } from "../auth/tokens/module.ts";
 import { usersModule } from "../auth/users/module.ts";
@@ -32,10 +34,11 @@ import type { Module, ModuleOptions, ModuleReport } from "./module.ts";
 import { readSettings, type Settings } from "./settings/settings.ts";
 
 /** Every module. Resources appear in this order wherever all are listed. */
-function modulesOf(options: ModuleOptions, apiKeys: Module): readonly Module[] {
+function modulesOf(options: ModuleOptions, apiKeys: Module, invitations: Module): readonly Module[] {
   return [
     tenantsModule(),
     usersModule(options),
+    invitations,
     apiKeys,
     usageModule(options),
     mailModule(options),
@@ -59,6 +62,7 @@ export interface Assembly {
   readonly tables: readonly Table[];
   readonly reports: readonly ModuleReport[];
   readonly apiKeys: ApiKeys;
+  readonly invitations: Invitations;
 }
 
 /** Loads the declarations and settings of a project, and checks both. */
@@ -70,7 +74,8 @@ export async function assemble({ folder, environment }: Project): Promise<Assemb
 /** Combines an app with the modules of the server. @throws OperatorError for invalid declarations */
 export function composeApp(app: App, settings: Settings): Assembly {
   const apiKeys = apiKeysModule({ app, settings });
-  const modules = modulesOf({ app, settings }, apiKeys);
+  const invitations = invitationsModule({ app });
+  const modules = modulesOf({ app, settings }, apiKeys, invitations);
   const reports = modules.flatMap((each) => each.reports ?? []);
   const operations = modules.flatMap((each) => each.operations ?? []);
   const explainsFailures = settings.mode === "sandbox";
@@ -81,7 +86,8 @@ export function composeApp(app: App, settings: Settings): Assembly {
   );
   const indexes = modules.flatMap((each) => each.indexes ?? []);
   const tables = tablesOf(model, ownTablesOf(modules), indexes, fillCheck(model));
-  return { app, model, settings, modules, tables, reports, apiKeys: apiKeys.apiKeys };
+  const declared = { apiKeys: apiKeys.apiKeys, invitations: invitations.invitations };
+  return { app, model, settings, modules, tables, reports, ...declared };
 }
 
 /** Checks values of `fill` as those of hooks, which can also set fields that callers cannot set. */

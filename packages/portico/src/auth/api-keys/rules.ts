@@ -1,10 +1,10 @@
 // Rules for API keys beyond the schemas of their fields.
 
+import { administrativeScopes } from "../../declare/administrative-scopes.ts";
 import type { Caller, Quota } from "../../declare/caller.ts";
 import type { ValidationContext } from "../../declare/resource.ts";
 import { everyScope } from "../../declare/roles.ts";
 import { type FieldError, Problem } from "../../errors.ts";
-import { administrativeScopes } from "../administrative-scopes.ts";
 
 const defaultYears = 1;
 const maxYears = 2;

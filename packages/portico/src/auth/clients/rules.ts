@@ -1,12 +1,12 @@
 // Rules for OAuth clients beyond the schemas of their fields.
 
 import { createPublicKey, type webcrypto } from "node:crypto";
+import { administrativeScopes } from "../../declare/administrative-scopes.ts";
 import type { Caller } from "../../declare/caller.ts";
 import type { ValidationContext } from "../../declare/resource.ts";
 import { everyScope } from "../../declare/roles.ts";
 import { type FieldError, Problem, validationError } from "../../errors.ts";
 import type { Model } from "../../model/model.ts";
-import { administrativeScopes } from "../administrative-scopes.ts";
 import { scopesOfRole } from "../users/role-rules.ts";
 import { redirectUriError } from "./redirect-uri.ts";
 

@@ -1,5 +1,5 @@
-// Queues emails about accounts: requested links, warnings of brute-force attacks, and notices of changed addresses. Each is
-// a transaction of its own, so a failure affects no other email.
+// Queues emails about accounts: requested links, those of people who sign up, warnings of brute-force attacks, and notices
+// of changed addresses. Each is a transaction of its own, so a failure affects no other email.
 
 import { randomBytes } from "node:crypto";
 import { TransactionalQueue } from "../../jobs/transactional-queue.ts";
@@ -12,6 +12,7 @@ import type { OAuthRecords } from "../tokens/oauth-records.ts";
 import type { ChangedUser, EmailChange, EmailChanges } from "./email-changes.ts";
 import { type EmailLinks, type LinkRequest, linkRequestModel } from "./email-links.ts";
 import type { User, UserLookup } from "./lookup.ts";
+import { type SignUpRequest, type SignUps, signUpRequestModel } from "./sign-up.ts";
 
 /** Stored under a model of its own: during an upgrade, an older process also handles the requests for links. */
 const warningModel = "AskedWarning";
@@ -30,6 +31,7 @@ export interface AccountEmailQueueDependencies {
   readonly emails: AccountEmails;
   readonly links: EmailLinks;
   readonly changes: EmailChanges;
+  readonly signUps: SignUps;
 }
 
 /** The account under attack, and the network address of the latest attempt. */
@@ -38,6 +40,7 @@ export type Warning = Pick<LinkRequest, "tenantId" | "email" | "address">;
 export class AccountEmailQueue {
   readonly #dependencies: AccountEmailQueueDependencies;
   readonly #requested: TransactionalQueue<string>;
+  readonly #signUps: TransactionalQueue<string>;
   readonly #warnings: TransactionalQueue<string>;
   readonly #changed: TransactionalQueue<ChangedUser>;
 
@@ -48,6 +51,11 @@ export class AccountEmailQueue {
       page: (after = "") => records.pageOfIds(linkRequestModel, after),
       idOf: (id: string) => id,
       process: (id: string) => store.transaction((session) => this.#sendRequested(session, id)),
+    };
+    const signUps = {
+      page: (after = "") => records.pageOfIds(signUpRequestModel, after),
+      idOf: (id: string) => id,
+      process: (id: string) => store.transaction((session) => this.#sendSignUp(session, id)),
     };
     const warnings = {
       page: (after = "") => records.pageOfIds(warningModel, after),
@@ -60,6 +68,7 @@ export class AccountEmailQueue {
       process: (user: ChangedUser) => store.transaction((session) => this.#notify(session, user)),
     };
     this.#requested = new TransactionalQueue(requested, "queueing a requested email", report);
+    this.#signUps = new TransactionalQueue(signUps, "queueing the email of a person who signs up", report);
     this.#warnings = new TransactionalQueue(warnings, "queueing a warning of a brute-force attack", report);
     this.#changed = new TransactionalQueue(changed, "queueing emails about a changed address", report);
   }
@@ -67,6 +76,7 @@ export class AccountEmailQueue {
   /** Handles all pending requests and changes. */
   async poll(): Promise<void> {
     await this.#requested.run();
+    await this.#signUps.run();
     await this.#warnings.run();
     await this.#changed.run();
   }
@@ -100,6 +110,14 @@ export class AccountEmailQueue {
     // An unconfirmed address gets a confirmation link instead of a password link.
     const purpose = recipient.isEmailUnconfirmed ? "email" : requested.purpose;
     await links.send(session, recipient, { ...requested, purpose });
+  }
+
+  async #sendSignUp(session: Session, id: string): Promise<void> {
+    const { records, signUps } = this.#dependencies;
+    const payload = await records.takeById(signUpRequestModel, id, session);
+    if (payload === undefined) return;
+    const request: SignUpRequest = JSON.parse(payload);
+    await signUps.send(session, request);
   }
 
   async #notify(session: Session, user: ChangedUser): Promise<void> {

@@ -105,6 +105,11 @@ export class UserLookup {
     return row?.active ? userOf(row) : undefined;
   }
 
+  /** Whether a user, active or not, has this address. */
+  async isTaken(tenantId: string, email: string, session: Session): Promise<boolean> {
+    return (await this.#rowOf(tenantId, email, session)) !== undefined;
+  }
+
   /** The user with this address and password. Unknown addresses take as long as wrong passwords. */
   async authenticate(tenantId: string, email: string, password: string): Promise<User | undefined> {
     const row = await this.#rowOf(tenantId, email, this.#store.database);

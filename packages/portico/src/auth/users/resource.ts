@@ -1,16 +1,16 @@
 // Users as a resource: the people of a tenant, who sign in and own rows and keys.
 
+import { usersWriteScope } from "../../declare/administrative-scopes.ts";
 import type { Caller } from "../../declare/caller.ts";
 import { belongsTo, boolean, text, timestamp } from "../../declare/field.ts";
 import type { RecordOf } from "../../declare/record.ts";
 import { type Resource, resource } from "../../declare/resource.ts";
 import { standardRoleNames } from "../../declare/roles.ts";
 import { Problem } from "../../errors.ts";
-import { usersWriteScope } from "../administrative-scopes.ts";
 import { type OwnHookContext, ownContext } from "../own-hook-context.ts";
 import { deleteAccountRecords } from "../tokens/oauth-record-statements.ts";
 import { userFields } from "./fields.ts";
-import { assertCanGiveRole, assertOutranks, scopeBeyond, scopesOfRole } from "./role-rules.ts";
+import { assertCanGiveRole, assertOutranks, isDefaultRole, scopeBeyond, scopesOfRole } from "./role-rules.ts";
 import { isFirstUser, requireOtherOwner } from "./tenant-owners.ts";
 
 /** The type of the built-in resource for users. */
@@ -60,6 +60,7 @@ export function declareUsers(roleNames: readonly string[]): Users {
           requireKnownUser(caller, current.id);
           if (caller.userId !== current.id) assertOutranks(own.model, current.role, caller);
           if (isActiveOwner(current, own)) await requireOtherOwner(own, current.id);
+          await own.query(deleteAccountRecords, { accountId: current.id });
         },
       },
     },
@@ -76,7 +77,7 @@ async function roleOfNewUser(role: string, active: boolean, context: OwnHookCont
   const isFirst = active && (await isFirstUser(context));
   if (isFirst && first!.scopes.isSubsetOf(caller.scopes)) return first!.name;
   // The default role is not chosen by the caller.
-  if (role === model.roles.at(-1)!.name) assertOutranks(model, role, caller);
+  if (isDefaultRole(model, role)) assertOutranks(model, role, caller);
   else assertCanGiveRole(model, role, caller);
   return role;
 }

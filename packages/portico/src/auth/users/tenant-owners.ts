@@ -25,10 +25,13 @@ interface OfTenant {
 }
 
 /** Writes that depend on all users of a tenant take turns. SQLite has one writer in any case. */
-const lockTenant = defineQuery([tenantsTable], (db, { id }: ParametersOf<{ id: string }>, { name }) => {
-  const tenant = db.selectFrom("tenants").select("id").where("id", "=", id);
-  return name === "postgres" ? tenant.forUpdate() : tenant;
-});
+export const lockTenant = defineQuery(
+  [tenantsTable],
+  (db, { id }: ParametersOf<{ id: string }>, { name }) => {
+    const tenant = db.selectFrom("tenants").select("id").where("id", "=", id);
+    return name === "postgres" ? tenant.forUpdate() : tenant;
+  },
+);
 
 const anyUser = defineQuery([usersTable], (db, { tenantId }: ParametersOf<OfTenant>) =>
   db.selectFrom("users").select("id").where("tenant_no", "=", tenantId).limit(sql.lit(1)),

@@ -1,6 +1,6 @@
 // The emails that users get about their own account: links that they requested, and changes to it.
 
-import { type Email, renderEmail, utc } from "./layout.ts";
+import { type Email, renderEmail, truncated, utc } from "./layout.ts";
 
 /** What every email about an account says. */
 export interface AccountFacts {
@@ -46,6 +46,69 @@ export function confirmationLinkEmail(facts: LinkFacts): Email {
         link: facts.url,
       },
       { sentence: "If you don't have such an account, you can ignore this email." },
+    ],
+  });
+}
+
+/** To somebody who has no account yet. */
+export function invitationEmail(facts: {
+  readonly apiName: string;
+  readonly tenantName: string;
+  readonly email: string;
+  readonly role: string;
+  readonly inviterName: string | undefined;
+  readonly expiresAt: string;
+  readonly url: string;
+}): Email {
+  const organization = nameInEmail(facts.tenantName);
+  const inviter: readonly (readonly [string, string])[] =
+    facts.inviterName === undefined ? [] : [["Invited by", nameInEmail(facts.inviterName)]];
+  return renderEmail({
+    subject: `You are invited to join ${organization} at ${facts.apiName}`,
+    greeting: "Hello,",
+    opening: `You are invited to create an account at ${facts.apiName}, as a member of ${organization}.`,
+    facts: [
+      ["Address", facts.email],
+      ["Role", facts.role],
+      ...inviter,
+      ["Valid until", utc(facts.expiresAt)],
+    ],
+    advice: [
+      { sentence: "Accept the invitation here, and choose a password:", link: facts.url },
+      { sentence: "If you don't know who invites you, you can ignore this email. No account is created." },
+    ],
+  });
+}
+
+/** To somebody who has no account yet. */
+export function signUpLinkEmail(facts: LinkFacts): Email {
+  return renderEmail({
+    subject: `Create your account at ${facts.apiName}`,
+    greeting: "Hello,",
+    opening: `Someone, probably you, entered this email address to create an account at ${facts.apiName}.`,
+    facts: rows(facts, "Requested"),
+    advice: [
+      {
+        sentence: `Create your account here. The link works once, within ${durationInWords(facts.minutes)}:`,
+        link: facts.url,
+      },
+      { sentence: "If this wasn't you, you can ignore this email. No account is created." },
+    ],
+  });
+}
+
+export function signUpRefusedEmail(facts: AccountFacts): Email {
+  return renderEmail({
+    subject: `You already have an account at ${facts.apiName}`,
+    greeting: greeting(facts),
+    opening: `Someone, probably you, entered your email address to create an account at ${facts.apiName}. You already have one.`,
+    facts: rows(facts, "Requested"),
+    advice: [
+      {
+        sentence:
+          "Sign in with this address. If you forgot your password, the sign-in page can send you a link to choose a new one.",
+      },
+      { sentence: "If this wasn't you, you can ignore this email. Your account stays the same." },
     ],
   });
 }
@@ -112,6 +175,16 @@ export function passkeyAddedEmail(facts: AccountFacts & { readonly passkey: stri
       },
     ],
   });
+}
+
+const maxNameLength = 60;
+
+/**
+ * A name that its owner chose, for an email to somebody who may not know them. Mail programs make links of text such as
+ * `example.com/free`, so its points and slashes are replaced.
+ */
+function nameInEmail(name: string): string {
+  return truncated(name.replaceAll(/(?<=\S)[./:@\\](?=\S)/g, " "), maxNameLength);
 }
 
 function greeting({ name }: AccountFacts): string {

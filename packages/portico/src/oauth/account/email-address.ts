@@ -1,36 +1,12 @@
-// A user's email address: the account page that shows whether it is confirmed, and the page that confirms it. Opening the
-// link changes nothing, because mail filters open every link; submitting its form does.
+// The page that confirms an email address. Opening the link changes nothing, because mail filters open every link;
+// submitting its form does.
 
 import type { User } from "../../auth/users/lookup.ts";
 import { Problem } from "../../errors.ts";
-import {
-  type PageContext,
-  type PageRequest,
-  redirectSeeOther,
-  sendPage,
-  sendTooManyRequests,
-} from "../interaction/page-request.ts";
+import { type PageContext, type PageRequest, sendPage } from "../interaction/page-request.ts";
 import { attemptPassword, setRetryAfter } from "../interaction/password-attempt.ts";
-import { confirmEmailPage, emailConfirmedPage, emailPage } from "../pages/email-pages.ts";
+import { confirmEmailPage, emailConfirmedPage } from "../pages/email-pages.ts";
 import { openedLink, sendInvalidLink } from "./email-link.ts";
-import { requireSignedIn } from "./signed-in.ts";
-
-/** `/account`: whether the address is confirmed, with a form that requests a confirmation email. */
-export async function showAccount(context: PageContext, pageRequest: PageRequest): Promise<void> {
-  const { issuer, bruteForce, links } = context;
-  const signedIn = await requireSignedIn(context, pageRequest);
-  if (!signedIn) return;
-  const { user, csrf } = signedIn;
-  const isSent = pageRequest.query.has("sent");
-  if (!pageRequest.form) return sendPage(issuer, pageRequest, 200, emailPage(issuer, user, csrf, isSent));
-  if (user.isEmailVerified) return redirectSeeOther(issuer, pageRequest, "/account");
-  const { tenantId, email } = user;
-  const attempt = { tenantId, email, address: pageRequest.address };
-  const seconds = await bruteForce.secondsToWaitForEmail(attempt, "email");
-  if (seconds > 0) return sendTooManyRequests(issuer, pageRequest, seconds);
-  await links.request({ ...attempt, purpose: "email" });
-  redirectSeeOther(issuer, pageRequest, "/account?sent");
-}
 
 /** `/email?token=...`, the link in the email. */
 export async function confirmEmail(context: PageContext, pageRequest: PageRequest): Promise<void> {

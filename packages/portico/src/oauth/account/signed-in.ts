@@ -1,7 +1,10 @@
 // The signed-in user of an account page, and the check that a form belongs to their session.
 
 import type { User } from "../../auth/users/lookup.ts";
+import { scopesOfRole } from "../../auth/users/role-rules.ts";
+import type { Caller } from "../../declare/caller.ts";
 import { Hmac } from "../../lib/hmac.ts";
+import type { Model } from "../../model/model.ts";
 import {
   isCrossSite,
   type PageContext,
@@ -38,6 +41,12 @@ export async function requireSignedIn(
     return undefined;
   }
   return { session, user, csrf: csrfSigner.sign(csrfSubject) };
+}
+
+/** The signed-in user as a caller, with all that their role allows. */
+export function callerOf(model: Model, { id, tenantId, role }: User, address: string): Caller {
+  const scopes = scopesOfRole(model, role);
+  return { kind: "user", tenantId, userId: id, role, credentialId: `pages/${id}`, scopes, address };
 }
 
 const signedOut = {

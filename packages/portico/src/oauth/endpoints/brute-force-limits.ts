@@ -80,7 +80,10 @@ export class BruteForceLimits {
    *
    * @returns seconds to wait, 0 for none
    */
-  async secondsToWaitForEmail(attempt: SignInAttempt, purpose: LinkPurpose): Promise<number> {
+  async secondsToWaitForEmail(
+    attempt: SignInAttempt,
+    purpose: LinkPurpose | "sign_up" | "change",
+  ): Promise<number> {
     const byAddress = await this.#quotas.take(`mail ${addressKey(attempt)}`, addressEmailQuota);
     if (!byAddress.isAllowed) return byAddress.secondsToNext;
     return (await this.#quotas.take(`mail ${purpose} ${accountKey(attempt)}`, accountEmailQuota))

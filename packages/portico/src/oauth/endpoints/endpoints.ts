@@ -1,8 +1,11 @@
 // The endpoints of the authorization server: those of oidc-provider, and Portico's own pages.
 
 import type { Quota } from "../../declare/caller.ts";
-import { confirmEmail, showAccount } from "../account/email-address.ts";
+import { confirmEmail } from "../account/email-address.ts";
 import { showGrants } from "../account/grants.ts";
+import { showMembers } from "../account/members.ts";
+import { showInvitation, showSignUp } from "../account/new-account.ts";
+import { showAccount } from "../account/own-data.ts";
 import { showPasskeys } from "../account/passkeys.ts";
 import { choosePassword, requestPasswordLink } from "../account/password-reset.ts";
 import { showSessions } from "../account/sessions.ts";
@@ -54,9 +57,18 @@ export const endpoints: readonly Endpoint[] = [
   { path: "/interaction/:uid/password", methods: ["GET", "POST"], isPage: true, handle: requestPasswordLink },
   { path: "/password", methods: ["GET", "POST"], isPage: true, quota: requestQuota, handle: choosePassword },
   { path: "/email", methods: ["GET", "POST"], isPage: true, quota: requestQuota, handle: confirmEmail },
+  { path: "/sign-up", methods: ["GET", "POST"], isPage: true, quota: requestQuota, handle: showSignUp },
+  {
+    path: "/invitation",
+    methods: ["GET", "POST"],
+    isPage: true,
+    quota: requestQuota,
+    handle: showInvitation,
+  },
   { path: "/account", methods: ["GET", "POST"], isPage: true, handle: showAccount },
   { path: "/grants", methods: ["GET", "POST"], isPage: true, handle: showGrants },
   { path: "/sessions", methods: ["GET", "POST"], isPage: true, handle: showSessions },
+  { path: "/members", methods: ["GET", "POST"], isPage: true, quota: requestQuota, handle: showMembers },
   { path: "/passkeys", methods: ["GET", "POST"], isPage: true, handle: showPasskeys },
   { path: logoPath, methods: ["GET"], isPage: true, handle: sendLogo },
   { path: scriptPath, methods: ["GET"], isPage: true, handle: sendScript },

@@ -46,13 +46,15 @@ export function showSignIn(
   status: number,
   { email = "", error }: FormState = {},
 ): void {
-  const { issuer, challenges } = context;
+  const { issuer, challenges, signUps } = context;
   const { interaction, client, csrf } = pending;
   const { rpId } = issuer;
   const { challenge, challengeToken } = challenges.make(interaction.jti);
   const passkey =
     rpId === undefined ? undefined : { challengeToken, options: requestOptions(rpId, challenge) };
   const { uid } = interaction;
-  const page = signInPage(issuer, { clientName: client.name, csrf, email, error, interaction: uid, passkey });
+  const signUpPath = signUps.role === undefined ? undefined : `/sign-up?client_id=${client.clientId}`;
+  const shown = { clientName: client.name, csrf, email, error, interaction: uid, signUpPath, passkey };
+  const page = signInPage(issuer, shown);
   sendInteractionPage(context, pageRequest, pending, status, page, passkey !== undefined);
 }

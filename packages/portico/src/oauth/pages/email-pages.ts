@@ -1,26 +1,8 @@
-// The pages for confirming an email address.
+// The page that confirms an email address.
 
 import type { Issuer } from "../endpoints/issuer.ts";
-import { type AccountHeader, accountPage } from "./account-page.ts";
 import { html, page } from "./layout.ts";
 import { alertHtml } from "./plain-pages.ts";
-
-export interface EmailState extends AccountHeader {
-  readonly isEmailVerified: boolean;
-}
-
-/** @param isSent whether a confirmation email was requested a moment ago */
-export function emailPage(issuer: Issuer, user: EmailState, csrf: string, isSent: boolean): string {
-  const unconfirmed = html`<p>Your address is not confirmed yet.</p>
-<form method="post" action="${issuer.path}/account">
-<input type="hidden" name="csrf" value="${csrf}">
-<button type="submit">Send a confirmation email</button>
-</form>`;
-  const sent = html`<p role="status">We have sent you an email with a link. The link works for 24 hours.</p>`;
-  const confirmed = html`<p>Your address is confirmed.</p>`;
-  const state = user.isEmailVerified ? confirmed : isSent ? sent : unconfirmed;
-  return accountPage(issuer, "Your email address", user, state);
-}
 
 export interface Confirmation {
   readonly email: string;

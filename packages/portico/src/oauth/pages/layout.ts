@@ -48,6 +48,7 @@ main { width: 100%; max-width: 26rem; padding: 1.75rem; border-radius: .75rem; b
 .logo { display: block; max-width: 100%; max-height: 4rem; margin: 0 0 1rem; }
 h1 { margin: 0 0 .75rem; font-size: 1.4rem; line-height: 1.25; overflow-wrap: anywhere; }
 h2 { margin: 1.25rem 0 .25rem; font-size: 1.1rem; overflow-wrap: anywhere; }
+h3 { margin: 1.25rem 0 .25rem; font-size: 1rem; overflow-wrap: anywhere; }
 a { color: var(--accent); }
 p { margin: 0 0 1rem; overflow-wrap: anywhere; }
 ul { margin: 0 0 1rem; padding-left: 1.25rem; }
@@ -56,6 +57,7 @@ nav { margin: 1.5rem 0 0; padding: 1rem 0 0; border-top: 1px solid var(--line); 
 nav ul { margin: 0; padding: 0; list-style: none; line-height: 2; }
 label { display: block; margin: 0 0 1rem; font-weight: 600; }
 input:not([type=hidden]) { display: block; width: 100%; margin-top: .25rem; padding: .65rem .75rem; font: inherit; font-weight: 400; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: .4rem; }
+select { display: block; width: 100%; margin-top: .25rem; padding: .65rem .75rem; font: inherit; font-weight: 400; color: inherit; background: var(--background); border: 1px solid var(--line); border-radius: .4rem; }
 label.choice { font-weight: 400; }
 label.choice input:not([type=hidden]) { display: inline; width: auto; margin: 0 .4rem 0 0; }
 button { width: 100%; margin: 0 0 .6rem; padding: .7rem 1rem; font: inherit; font-weight: 600; border-radius: .4rem; border: 1px solid var(--accent); background: var(--accent); color: var(--on-accent); cursor: pointer; }

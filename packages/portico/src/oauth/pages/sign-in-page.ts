@@ -11,6 +11,8 @@ export interface SignIn {
   readonly email: string;
   /** The uid of the pending authorization, which is in the path of the page. */
   readonly interaction: string;
+  /** The path of the page that creates an account; undefined where people cannot. */
+  readonly signUpPath: string | undefined;
   /** The options for signing in with a passkey; undefined if passkeys are not available. */
   readonly passkey: { readonly challengeToken: string; readonly options: object } | undefined;
   /** Why the last attempt failed. */
@@ -19,12 +21,16 @@ export interface SignIn {
 
 export function signInPage(
   issuer: Issuer,
-  { clientName, csrf, email, interaction, passkey, error }: SignIn,
+  { clientName, csrf, email, interaction, signUpPath, passkey, error }: SignIn,
 ): string {
   const action = `${issuer.path}/interaction/${interaction}`;
   const withPasskey =
     passkey &&
     passkeyForm(issuer, { ...passkey, kind: "get", csrf, action, label: "Sign in with a passkey" });
+  const signUp =
+    signUpPath === undefined
+      ? undefined
+      : html`\n<p class="secondary"><a href="${issuer.path}${signUpPath}">Create an account</a></p>`;
   const body = html`<h1>Sign in</h1>
 <p>to continue to <strong>${clientName}</strong></p>
 ${alertHtml(error)}
@@ -41,6 +47,6 @@ ${withPasskey}
 <input type="hidden" name="csrf" value="${csrf}">
 <button class="other" type="submit" name="choice" value="cancel">Cancel</button>
 </form>
-<p class="secondary"><a href="${action}/password">Forgot your password?</a></p>`;
+<p class="secondary"><a href="${action}/password">Forgot your password?</a></p>${signUp}`;
   return page(issuer, "Sign in", body);
 }

@@ -1,6 +1,6 @@
 // The scopes that affect other users, or create credentials that do.
 
-import { everyScope } from "../declare/roles.ts";
+import { everyScope } from "./roles.ts";
 
 /** The scope that changes users. */
 export const usersWriteScope = "users:write";
