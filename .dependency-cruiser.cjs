@@ -19,6 +19,7 @@ const order = [
   "usage",
   "subscriptions",
   "api",
+  "event-log",
   "rest",
   "graphql",
   "oauth",

@@ -6,6 +6,6 @@ import type { Model } from "../model/model.ts";
 
 export function systemCaller(model: Model, tenantId: string, userId: string | null = null): Caller {
   const resourceScopes = model.resources.flatMap(({ scopes: { read, write } }) => [read, write]);
-  const scopes = new Set([...resourceScopes, everyScope]);
+  const scopes = new Set([...resourceScopes, ...model.scopes, everyScope]);
   return { kind: "system", tenantId, userId, role: null, credentialId: "system", scopes };
 }

@@ -17,6 +17,7 @@ const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonl
   user: () => import("./commands/user.ts"),
   key: () => import("./commands/key.ts"),
   log: () => import("./commands/log.ts"),
+  event: () => import("./commands/event.ts"),
   mail: () => import("./commands/mail.ts"),
   client: () => import("./commands/client.ts"),
   "signing-key": () => import("./commands/signing-key.ts"),

@@ -1,8 +1,10 @@
 // Reads recorded events of several resources of a tenant, for whatever reads them later than they happen: the event log and
 // webhooks. A reader keeps a position and needs no process to listen meanwhile.
 
+import { isId } from "../lib/id.ts";
 import type { Store } from "../store/store.ts";
 import { afterPosition, positionOf, storedEventOf, untilPosition } from "./event-queries.ts";
+import { findEvent, positionAfter, positionBefore } from "./event-search.ts";
 import { completePosition } from "./horizon.ts";
 import { Position } from "./position.ts";
 import { PurgedEvents } from "./purged-events.ts";
@@ -12,6 +14,15 @@ import type { StoredNames } from "./stored-names.ts";
 
 /** An event without its row. */
 export type ScannedEvent = Pick<RecordedEvent, "position" | "resource" | "type" | "rowId" | "createdAt">;
+
+interface ScannedRow {
+  readonly resource: string;
+  readonly kind: string;
+  readonly rowId: string;
+  readonly createdAt: string;
+  readonly transactionId: number;
+  readonly sequence: number;
+}
 
 export interface ScanRange {
   readonly tenantId: string;
@@ -56,12 +67,28 @@ export class EventReader {
       ...afterPosition(after),
       ...untilPosition(until),
     });
-    return rows.map(({ resource, kind, rowId, createdAt, ...position }) => ({
-      ...this.#names.currentNames({ resource, kind }),
-      position: positionOf(position),
-      rowId,
-      createdAt,
-    }));
+    return rows.map((row) => this.#scanned(row));
+  }
+
+  /** The event of a tenant with this id; undefined if there is none, or retention has deleted it. */
+  async find(tenantId: string, id: string): Promise<ScannedEvent | undefined> {
+    const row = isId(id) ? await findEvent(this.#store, tenantId, id) : undefined;
+    return row && this.#scanned(row);
+  }
+
+  /** A position before all events that were recorded at a time or later. @param time milliseconds since 1970 */
+  positionBefore(time: number): Promise<Position> {
+    return positionBefore(this.#store, time);
+  }
+
+  /** A position after all events that were recorded at a time or earlier. @param time milliseconds since 1970 */
+  positionAfter(time: number): Promise<Position> {
+    return positionAfter(this.#store, time);
+  }
+
+  #scanned({ resource, kind, rowId, createdAt, ...position }: ScannedRow): ScannedEvent {
+    const names = this.#names.currentNames({ resource, kind });
+    return { ...names, position: positionOf(position), rowId, createdAt };
   }
 
   /**

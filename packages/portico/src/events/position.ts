@@ -31,6 +31,15 @@ export class Position {
     return other.isAfter(one) ? other : one;
   }
 
+  static earliest(one: Position, other: Position): Position {
+    return other.isAfter(one) ? one : other;
+  }
+
+  /** The position just before this one. */
+  get previous(): Position {
+    return new Position(this.transactionId, this.sequence - 1);
+  }
+
   isAfter({ transactionId, sequence }: Position): boolean {
     return (
       this.transactionId > transactionId || (this.transactionId === transactionId && this.sequence > sequence)

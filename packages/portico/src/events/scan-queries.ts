@@ -50,14 +50,18 @@ function scan(direction: "asc" | "desc") {
   );
 }
 
-/** The sequence numbers that a query finds for each of the resources, which it calls `r.value`. */
+/**
+ * The sequence numbers that a query finds for each of the resources, which it calls `r.value`. SQLite has no lateral joins
+ * but of functions, so there the numbers of a resource go through a list.
+ */
 function ofEachResource(
   { name }: Dialect,
   resources: RawBuilder<string>,
   query: RawBuilder<unknown>,
 ): RawBuilder<number> {
   return name === "sqlite"
-    ? sql`(select e.sequence from json_each(${resources}) as r, events as e where e.sequence in (${query}))`
+    ? sql`(select e.value from json_each(${resources}) as r,
+        json_each((select json_group_array(sequence) from (${query}))) as e)`
     : sql`(select e.sequence from json_array_elements_text(${resources}::json) as r(value)
         cross join lateral (${query}) as e)`;
 }
@@ -76,11 +80,11 @@ export const selectFitting = defineQuery(
   [eventsTable],
   (db, input: ParametersOf<FittingInput>, dialect) => {
     const listed = db
-      .selectFrom("events")
-      .innerJoin(numbered(dialect, input.sequences), (join) =>
-        join.onRef("listed.value", "=", "events.sequence"),
-      )
+      .selectFrom(numbered(dialect, input.sequences))
+      // SQLite keeps the order of a cross join; it would otherwise walk all events of the tenant.
+      .crossJoin("events")
       .select(["sequence", "listed.index", sql<number>`octet_length(cast("row" as text))`.as("bytes")])
+      .whereRef("events.sequence", "=", "listed.value")
       .where("tenant_no", "=", input.tenantId);
     const sized = db
       .selectFrom(listed.as("sized"))

@@ -21,3 +21,11 @@ export function newId(prefix: string): string {
 export function isId(text: string): boolean {
   return text.length <= 80 && idPattern.test(text);
 }
+
+/** When an id was created: milliseconds since 1970. @param id a valid id */
+export function timeOfId(id: string): number {
+  let value = 0n;
+  for (const digit of id.slice(id.lastIndexOf("_") + 1))
+    value = value * 32n + BigInt(crockford.indexOf(digit));
+  return Number(value >> 80n);
+}

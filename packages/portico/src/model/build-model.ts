@@ -71,7 +71,8 @@ export function buildModel(
     const scoped = each.filter(hasScopes).map(({ name }) => byName.get(name)!.scopes);
     return [...new Set(scoped.flatMap(({ read, write }) => [read, write]))];
   };
-  const scopes = scopesOf(declared);
+  const moduleScopes = operations.flatMap(({ scope }) => scope ?? []);
+  const scopes = [...new Set([...scopesOf(declared), ...moduleScopes])];
   const model = {
     name: app.name,
     version: app.version,
@@ -79,7 +80,7 @@ export function buildModel(
     resource: byName,
     operations: operationsOf(resources, app.version, reports, operations),
     scopes,
-    roles: rolesOf(app, scopes, new Set(scopesOf(ownResources))),
+    roles: rolesOf(app, scopes, new Set([...scopesOf(ownResources), ...moduleScopes])),
     hasPublicReads: resources.some(({ access }) => access.list.isPublic || access.get.isPublic),
     explainsFailures,
   };

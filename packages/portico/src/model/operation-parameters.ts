@@ -102,7 +102,7 @@ export const cursorParameter = queryParameter(
   "A cursor that an earlier page returned.",
 );
 
-const cursorParameters = [
+export const cursorParameters: readonly Parameter[] = [
   cursorParameter,
   queryParameter(
     "direction",

@@ -14,6 +14,7 @@ import { validatePolicies } from "../engine/validate-policies.ts";
 import { BodyValidator } from "../engine/validation/body-validator.ts";
 import { hookValues } from "../engine/validation/row-values.ts";
 import { OperatorError } from "../errors.ts";
+import { eventLogModule } from "../event-log/module.ts";
 import { eventsModule } from "../events/module.ts";
 import { graphqlModule } from "../graphql/module.ts";
 import { httpModule } from "../http/module.ts";
@@ -45,6 +46,7 @@ function modulesOf(options: ModuleOptions, apiKeys: Module, invitations: Module)
     clientsModule(),
     tokensModule(),
     eventsModule(options),
+    eventLogModule(),
     httpModule(),
     oauthModule(options),
     graphqlModule(options),

@@ -22,21 +22,21 @@ export interface VisibleEvent {
 export class VisibleEvents {
   readonly #engine: Engine;
   readonly #source: Pick<EventSource, "skip">;
-  /** Those that the API serves, and that record events. */
-  readonly #resources: readonly ResourceModel[];
+  /** The resources whose events there are: those that the API serves, and that record events. */
+  readonly resources: readonly ResourceModel[];
 
   /** @param source to which events that cannot be parsed are reported; they are left out */
   constructor(engine: Engine, source: Pick<EventSource, "skip">) {
     this.#engine = engine;
     this.#source = source;
-    this.#resources = engine.model.resources.filter(
+    this.resources = engine.model.resources.filter(
       ({ isExposed, recordsEvents }) => isExposed && recordsEvents,
     );
   }
 
   /** The resources whose scope a caller has: it sees events of no others. */
   resourcesOf({ scopes: own }: Caller): readonly ResourceModel[] {
-    return this.#resources.filter(({ scopes }) => own.has(scopes.read));
+    return this.resources.filter(({ scopes }) => own.has(scopes.read));
   }
 
   /**

@@ -18,6 +18,7 @@ const commands = [
   "key rotate",
   "key revoke",
   "key revoke-all",
+  "event list",
   "mail list",
   "mail show",
   "mail resend",

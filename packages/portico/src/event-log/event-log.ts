@@ -1,0 +1,232 @@
+// Pages of the recorded events that a caller sees. Policies decide about each event by the rows of now, so no index knows
+// which ones a caller sees: a page inspects a bounded number of events. It may have fewer events than its limit, even
+// none, although there are more; its cursor continues where it stopped.
+
+import type { Caller } from "../declare/caller.ts";
+import { requireScope } from "../engine/authorize.ts";
+import { Problem, validationError } from "../errors.ts";
+import { type EventReader, maxScanned, type ScannedEvent } from "../events/event-reader.ts";
+import { Position } from "../events/position.ts";
+import type { RecordedEvent } from "../events/recorded-event.ts";
+import { snakeCase } from "../lib/case.ts";
+import { valueKey } from "../lib/value-key.ts";
+import { maxAnswerBytes } from "../query/answer-size.ts";
+import type { PositionCursors } from "../query/position-cursors.ts";
+import type { VisibleEvent, VisibleEvents } from "../subscriptions/visible-events.ts";
+import { type EventFilter, type EventListRequest, matches, mayMatch } from "./event-filter.ts";
+import { eventsScope } from "./operations.ts";
+
+/** Events that one page inspects. */
+const maxInspected = 5_000;
+/** Events whose rows are read at once. */
+const maxReadTogether = 50;
+/** Space for the other members of events remains below the bound of all responses. */
+const maxPageBytes = maxAnswerBytes - 1024 * 1024;
+
+export interface EventPage {
+  /** The events as JSON texts, in the order of the list. */
+  readonly events: readonly string[];
+  /** Whether there may be more in the direction in which the page was read. */
+  readonly hasMore: boolean;
+  readonly nextCursor: string | null;
+  readonly prevCursor: string | undefined;
+}
+
+interface Range {
+  readonly after: Position;
+  readonly until: Position;
+}
+
+interface Found {
+  readonly events: readonly VisibleEvent[];
+  /** Where to go on; undefined if there is nothing more. */
+  readonly stoppedAt: Position | undefined;
+}
+
+export class EventLog {
+  readonly #reader: EventReader;
+  readonly #visible: VisibleEvents;
+  readonly #cursors: PositionCursors;
+
+  constructor(reader: EventReader, visible: VisibleEvents, cursors: PositionCursors) {
+    this.#reader = reader;
+    this.#visible = visible;
+    this.#cursors = cursors;
+  }
+
+  /**
+   * A page of the events that a caller sees.
+   * @throws Problem `insufficient_scope`, `invalid_cursor`, or `validation_error` where events that should follow have been
+   *   deleted by retention
+   */
+  async list(caller: Caller, request: EventListRequest): Promise<EventPage> {
+    requireScope(caller, eventsScope);
+    const { filter, isOldestFirst, cursor, isBackward } = request;
+    const list = valueKey([caller.tenantId, filter, isOldestFirst]);
+    const position = cursor === undefined ? undefined : positionOf(this.#cursors.decode(list, cursor));
+    const resources = this.#visible.resourcesOf(caller).filter((resource) => mayMatch(filter, resource));
+    const names = resources.map(({ name }) => name);
+    const readsOlder = isOldestFirst === isBackward;
+    const range = await this.#rangeOf(caller, names, filter, position, readsOlder);
+    const { events, stoppedAt } = await this.#find(caller, names, request, range, readsOlder);
+    return this.#page(list, request, isBackward ? events.toReversed() : events, stoppedAt);
+  }
+
+  /** An event as JSON text. @throws Problem `insufficient_scope`, `not_found` */
+  async get(caller: Caller, id: string): Promise<string> {
+    requireScope(caller, eventsScope);
+    const found = await this.#reader.find(caller.tenantId, id);
+    const events = found ? await this.#reader.read(caller.tenantId, [found]) : [];
+    const [event] = await this.#visible.of(caller, events);
+    if (!event) throw new Problem("not_found", "There is no event with this id, or it has been deleted.");
+    return textOf(event);
+  }
+
+  #page(
+    list: string,
+    { cursor, isBackward }: EventListRequest,
+    events: readonly VisibleEvent[],
+    stoppedAt: Position | undefined,
+  ): EventPage {
+    const cursorAt = (position: Position | undefined) =>
+      position && this.#cursors.encode(list, position.toString());
+    const [first, last] = [events[0]?.event.position, events.at(-1)?.event.position];
+    return {
+      events: events.map(textOf),
+      hasMore: stoppedAt !== undefined,
+      nextCursor: (isBackward ? cursor !== undefined && cursorAt(last) : cursorAt(stoppedAt)) || null,
+      prevCursor: cursorAt((isBackward ? stoppedAt : undefined) ?? first),
+    };
+  }
+
+  /** The positions between which events are looked for. */
+  async #rangeOf(
+    { tenantId }: Caller,
+    resources: readonly string[],
+    { after: afterId, gte, gt, lte, lt }: EventFilter,
+    cursor: Position | undefined,
+    readsOlder: boolean,
+  ): Promise<Range> {
+    const [since, until] = [gte ?? gt, lte ?? lt];
+    const followed = afterId === undefined ? undefined : await this.#positionOfEvent(tenantId, afterId);
+    let start = Position.latest(
+      followed ?? Position.start,
+      since === undefined ? Position.start : await this.#reader.positionBefore(Date.parse(since)),
+    );
+    let end = await this.#reader.completeUntil();
+    if (until !== undefined)
+      end = Position.earliest(end, await this.#reader.positionAfter(Date.parse(until)));
+    if (cursor && readsOlder) end = Position.earliest(end, cursor.previous);
+    if (cursor && !readsOlder) {
+      start = Position.latest(start, cursor);
+      await this.#requireKept(tenantId, resources, cursor, "cursor");
+    }
+    return { after: start, until: end };
+  }
+
+  async #positionOfEvent(tenantId: string, id: string): Promise<Position> {
+    const event = await this.#reader.find(tenantId, id);
+    if (event) return event.position;
+    const message = `There is no event \`${id.slice(0, 100)}\`. It may have been deleted with the events after it: fetch the current data, then list events without \`after\`.`;
+    throw validationError("after", "reference", message);
+  }
+
+  /** @throws Problem `validation_error` if events after a position have been deleted */
+  async #requireKept(
+    tenantId: string,
+    resources: readonly string[],
+    position: Position,
+    field: string,
+  ): Promise<void> {
+    const last = await this.#reader.lastPurged(tenantId, resources);
+    if (!last.isAfter(position)) return;
+    const message = `Events after this position have been deleted. Fetch the current data, then list events without \`${field}\`.`;
+    throw validationError(field, "min", message);
+  }
+
+  async #find(
+    caller: Caller,
+    resources: readonly string[],
+    { filter, limit }: EventListRequest,
+    { after, until }: Range,
+    readsOlder: boolean,
+  ): Promise<Found> {
+    const { tenantId } = caller;
+    const page = new FoundEvents(limit);
+    let range = { tenantId, resources, after, until };
+    for (let inspected = 0; resources.length > 0; ) {
+      const scanned = await this.#reader.scan(range, readsOlder);
+      const matching = scanned.filter((event) => matches(filter, event));
+      const stoppedAt = await this.#addVisible(caller, matching, page);
+      if (stoppedAt) return { events: page.events, stoppedAt };
+      if (scanned.length < maxScanned) break;
+      const { position } = scanned.at(-1)!;
+      inspected += scanned.length;
+      if (inspected >= maxInspected) return { events: page.events, stoppedAt: position };
+      range = readsOlder ? { ...range, until: position.previous } : { ...range, after: position };
+    }
+    return { events: page.events, stoppedAt: undefined };
+  }
+
+  /** Adds the events that the caller sees. @returns where the page is full; undefined if it is not */
+  async #addVisible(
+    caller: Caller,
+    matching: readonly ScannedEvent[],
+    page: FoundEvents,
+  ): Promise<Position | undefined> {
+    let rest = matching;
+    while (rest.length > 0) {
+      const read = await this.#reader.read(caller.tenantId, rest.slice(0, maxReadTogether));
+      for (const each of await this.#visible.of(caller, read))
+        if (!page.add(each)) return page.events.at(-1)!.event.position;
+      const last = read.at(-1)?.position;
+      if (last && page.exceeds(read)) return last;
+      // Events that are not read have been deleted, or follow those that fit.
+      const index = last
+        ? rest.findIndex(({ position }) => position.sequence === last.sequence)
+        : maxReadTogether;
+      rest = rest.slice(index + 1);
+    }
+    return undefined;
+  }
+}
+
+/** The events of a page while they are found. */
+class FoundEvents {
+  readonly events: VisibleEvent[] = [];
+  readonly #limit: number;
+  #bytes = 0;
+  #readCharacters = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** @returns false if the page has as many events as it may have */
+  add(each: VisibleEvent): boolean {
+    const bytes = Buffer.byteLength(each.row);
+    const isFull = this.events.length === this.#limit || this.#bytes + bytes > maxPageBytes;
+    if (isFull && this.events.length > 0) return false;
+    this.#bytes += bytes;
+    this.events.push(each);
+    return true;
+  }
+
+  /** Whether so much has been read for the page that it must end, whatever of it the caller sees. */
+  exceeds(read: readonly RecordedEvent[]): boolean {
+    this.#readCharacters += read.reduce((sum, { row }) => sum + row.length, 0);
+    return this.#readCharacters > maxAnswerBytes;
+  }
+}
+
+/** @param text of a cursor whose signature is valid, so `encode` made it of a position */
+function positionOf(text: string): Position {
+  return Position.parse(text)!;
+}
+
+/** An event as the API shows it, as JSON text. */
+function textOf({ event, resource, row }: VisibleEvent): string {
+  const { id, type, rowId, createdAt } = event;
+  const members = JSON.stringify({ id, type, resource: snakeCase(resource.name), resourceId: rowId });
+  return `${members.slice(0, -1)},"data":${row},"createdAt":${JSON.stringify(createdAt)}}`;
+}
