@@ -4,12 +4,14 @@ import { availableParallelism } from "node:os";
 
 /**
  * The sizes of the connection pools. Quick reads are pipelined: with fewer connections more statements share a packet, and
- * more connections than cores make them no faster. Transactions, which hold a connection for several round trips, and
- * slow reads have their own pools, so that quick reads do not wait behind them (`reader.ts`).
+ * more connections than cores make them no faster. Pipelined writes have more, because those of one connection are
+ * committed one after another: each waits for the disk, and only those of several connections share a flush. Transactions,
+ * which hold a connection for several round trips, and slow reads have their own pools, so that quick reads do not wait
+ * behind them (`reader.ts`).
  */
 export const poolSizes = {
   reads: Math.min(Math.max(availableParallelism() - 1, 1), 4),
-  writes: 4,
+  writes: 10,
   transactions: 8,
   slow: 4,
 };

@@ -21,6 +21,11 @@ export class Reader {
     return this.#connection !== undefined && this.#connection.silentMs > stallTimeoutMs;
   }
 
+  /** The number of pending statements; for a connection that is not open, between none and one. */
+  get load(): number {
+    return this.#connection && !this.#connection.isLost ? this.#connection.pending : 0.5;
+  }
+
   /** The connection to read on. An old or lost one is replaced. */
   get connection(): Connection {
     const current = this.#connection;

@@ -38,14 +38,14 @@ export class Writers {
     }
   }
 
+  /** The connection with the fewest pending statements. A further one is opened only if none is idle. */
   #leastBusy(): Connection | undefined {
-    let leastBusy: Connection | undefined;
+    let leastBusy: Reader | undefined;
     for (const each of this.#all) {
-      if (each.isStalled) continue;
-      const { connection } = each;
-      if (!leastBusy || connection.pending < leastBusy.pending) leastBusy = connection;
+      if (!each.isStalled && (!leastBusy || each.load < leastBusy.load)) leastBusy = each;
+      if (leastBusy?.load === 0) break;
     }
-    return leastBusy;
+    return leastBusy?.connection;
   }
 
   destroy(error: Error): void {

@@ -33,6 +33,19 @@ describe("writes in one statement (PostgreSQL)", { skip: !process.env.PORTICO_TE
     );
   });
 
+  test("creates one after another use one connection, concurrent ones several", async () => {
+    const create = () => server.create("/posts", { title: "Somewhere" });
+    const connections = async () => {
+      const [row] = await sql`select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and query like 'with written as (insert into "posts"%'`;
+      return row!.count;
+    };
+    for (let number = 0; number < 5; number += 1) await create();
+    assert.equal(await connections(), 1);
+    await Promise.all(Array.from({ length: 40 }, create));
+    assert.ok((await connections()) > 1);
+  });
+
   test("one statement updates a row and inserts the event", async () => {
     const post = await server.create("/posts", { title: "Before" });
     const answer = await server.request(`/posts/${post.id}`, { method: "PATCH", body: { title: "After" } });
