@@ -17,6 +17,7 @@
 // page has such a row.
 
 import { sql } from "kysely";
+import type { ResourceModel } from "../../model/model.ts";
 import type { Condition } from "../../query/condition.ts";
 import type { Read } from "../../query/read.ts";
 import type { Statement } from "../database.ts";
@@ -123,10 +124,13 @@ function set(dialect: Dialect, read: Read, access: SearchAccess): FoundRows {
   };
 }
 
-/** Counts the rows, of any tenant with the tag, that the search index has for the indexed words. */
-export function compileMatchCount(dialect: Dialect, read: Read): Statement<ReadInput<Read>> {
-  const index = sql.table(searchTable(read.resource.table));
-  const query = sql`select count(*) from ${index} where ${index} match ${indexedWords(dialect)}`;
+/** How many successive rows are likely to be in one page of the file. */
+const rowsOfBlock = 8;
+
+/** Counts the rows that the search index has for the indexed words, and the blocks of successive rows that they are in. */
+export function compileMatchCount(dialect: Dialect, { table }: ResourceModel): Statement<ReadInput<Read>> {
+  const index = sql.table(searchTable(table));
+  const query = sql`select count(*), count(distinct rowid / ${sql.lit(rowsOfBlock)}) from ${index} where ${index} match ${indexedWords(dialect)}`;
   return compile(dialect.builder, query, { mayScan: true, tenantOf });
 }
 

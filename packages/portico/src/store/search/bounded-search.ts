@@ -1,7 +1,7 @@
 // Runs a search in the way that costs least for its words: `compile/search.ts` has the ways, and `word-frequency.ts`
 // estimates which of them suits. A way that gives up reports an incomplete page; the next one then runs.
 
-import { defaultSort } from "../../model/model.ts";
+import { defaultSort, type ResourceModel } from "../../model/model.ts";
 import { type Condition, isComparison } from "../../query/condition.ts";
 import type { Read } from "../../query/read.ts";
 import type { ReadInput, SearchTerms } from "../compile/input.ts";
@@ -11,21 +11,25 @@ import { rowLimit } from "../compile/row-limit.ts";
 import { isLong } from "../compile/row-size.ts";
 import { compileMatchCount } from "../compile/search.ts";
 import { completeness, type SearchAccess } from "../compile/search-access.ts";
-import type { Session } from "../database.ts";
+import type { Session, Statement } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
-import { type SearchEstimate, WordFrequencies } from "./word-frequency.ts";
+import { type Matches, type SearchEstimate, WordFrequencies } from "./word-frequency.ts";
 
 /** Runs one way to search. */
 export type RunSearch = (access: SearchAccess, terms: SearchTerms) => Promise<ListColumns>;
 
-/** Of 100,000 rows, sorting this many matches takes as long as walking the index of the sort for a page of them. */
-const maxSorted = 400;
-/** How many entries of the index of the sort are walked for each match, before the matches are sorted after all. */
-const entriesPerMatch = 14;
+/** What reading a row, and the first row of a block, takes, as a number of entries of the index of the sort. */
+const entriesPerRow = 2.5;
+const entriesPerBlock = 15;
+/** Matches that take less than this are sorted at once. Of 100,000 rows, a page of 20 among 400 is 5,000 entries long. */
+const maxSortedEntries = 7_000;
+/** How many entries a quick statement reads at most, or what takes as long: about three milliseconds. */
+const maxQuickEntries = 20_000;
 /** Fewer matches than this are sorted: reading the first ones in the order of creation would read as many rows. */
 const minCreated = 60;
-/** A search with more matches than this runs as a slow read. */
+/** A search with more matches than this runs as a slow read: also if it checks words or conditions on each match. */
 const maxQuickMatches = 4_000;
+const maxQuickChecks = 1_000;
 /** A search with more conditions than this, policies included, runs as a slow read. */
 const maxQuickConditions = 20;
 
@@ -33,6 +37,7 @@ export class BoundedSearch {
   readonly #dialect: Dialect;
   readonly #database: Session;
   readonly #frequencies: WordFrequencies;
+  readonly #counts = new Map<ResourceModel, Statement<ReadInput<Read>>>();
 
   constructor(dialect: Dialect, database: Session) {
     this.#dialect = dialect;
@@ -45,10 +50,10 @@ export class BoundedSearch {
     const { resource, words } = read;
     const estimate = await this.#frequencies.estimate(tenantNo, resource, words);
     const { maxWalked, indexed, checked } = estimate;
-    const canWalk = walkedConditions(read) !== undefined;
+    const walked = walkedConditions(read);
     const areQuick = areQuicklyChecked(read.conditions);
     const runBounded = boundedRun(estimate, run);
-    if (canWalk && maxWalked > 0) {
+    if (walked && maxWalked > 0) {
       const access = { kind: "walk", maxWalked, checkedWords: words.length, isQuick: areQuick } as const;
       const found = await runBounded(access, { indexed: [], checked: words, maxEntries: 0 });
       if (isComplete(read, found)) return found;
@@ -57,31 +62,48 @@ export class BoundedSearch {
     // PostgreSQL would read all matches in order to count them, and cannot compare them with an index.
     if (this.#dialect.name === "postgres")
       return await run({ ...access, kind: "sorted", isQuick: false }, { indexed, checked, maxEntries: 0 });
-    const matches = await this.#matches(input, estimate);
-    const isQuick = areQuick && estimate.isIndexedRare;
-    const terms = { indexed, checked, maxEntries: matches * entriesPerMatch };
-    if (matches > minCreated && isByCreation(read)) {
-      const created = { ...access, kind: "created", isQuick: isQuick && matches <= maxQuickMatches } as const;
-      const found = await runBounded(created, terms);
+    const { count, blocks } = await this.#matches(input, estimate);
+    const isQuick = areQuick && estimate.isIndexedRare && count <= maxQuickMatches;
+    const terms = { indexed, checked, maxEntries: 0 };
+    if (count > minCreated && isByCreation(read)) {
+      const found = await runBounded({ ...access, kind: "created", isQuick }, terms);
       if (isComplete(read, found)) return found;
     }
-    if (canWalk && matches > maxSorted) {
-      const set = { ...access, kind: "set", isQuick: isQuick && matches <= maxQuickMatches } as const;
-      const found = await runBounded(set, terms);
+    const sortedEntries = count * entriesPerRow + blocks * entriesPerBlock;
+    // Nothing is known about how many matches meet the conditions, so a walk for them could be long.
+    const areFiltered = read.conditions.some((each) => !walked?.includes(each));
+    if (walked && sortedEntries > (areFiltered ? maxQuickEntries : maxSortedEntries)) {
+      const areChecked = areFiltered || checked.length > 0;
+      const isQuickSet = isQuick && (!areChecked || count <= maxQuickChecks);
+      const maxEntries = isQuickSet ? Math.min(sortedEntries, maxQuickEntries) : sortedEntries;
+      const set = { ...access, kind: "set", isQuick: isQuickSet } as const;
+      const found = await runBounded(set, { ...terms, maxEntries: Math.floor(maxEntries) });
       if (isComplete(read, found)) return found;
     }
-    return await runBounded({ ...access, kind: "sorted", isQuick: isQuick && matches <= maxSorted }, terms);
+    return await runBounded(
+      { ...access, kind: "sorted", isQuick: isQuick && sortedEntries <= maxQuickEntries },
+      terms,
+    );
   }
 
-  /** The number of matches of the indexed words, at the first of the searches that share the estimate. */
-  async #matches(input: ReadInput<Read>, estimate: SearchEstimate): Promise<number> {
-    if (estimate.matches !== undefined) return estimate.matches;
+  /** The matches of the indexed words, counted by the first of the searches that share the estimate. */
+  async #matches(input: ReadInput<Read>, estimate: SearchEstimate): Promise<Matches> {
+    if (estimate.matches) return estimate.matches;
     const { indexed, checked } = estimate;
-    const statement = compileMatchCount(this.#dialect, input.read);
     const search: SearchTerms = { indexed, checked, maxEntries: 0 };
-    const [row] = await this.#database.query(statement, { ...input, search });
-    estimate.matches = Number(row?.[0] ?? 0);
+    const statement = this.#countOf(input.read.resource);
+    const [[count, blocks] = []] = await this.#database.query(statement, { ...input, search });
+    estimate.matches = { count: Number(count ?? 0), blocks: Number(blocks ?? 0) };
     return estimate.matches;
+  }
+
+  #countOf(resource: ResourceModel): Statement<ReadInput<Read>> {
+    let statement = this.#counts.get(resource);
+    if (!statement) {
+      statement = compileMatchCount(this.#dialect, resource);
+      this.#counts.set(resource, statement);
+    }
+    return statement;
   }
 }
 

@@ -22,10 +22,16 @@ export interface SearchEstimate {
   readonly isIndexedRare: boolean;
   /** Quick statements do not read rows with longer texts than this. */
   readonly maxRowBytes: number;
-  /** The number of matches of the indexed words that the last search found. */
-  matches: number | undefined;
+  /** The matches of the indexed words, once a search has counted them. */
+  matches: Matches | undefined;
   /** Whether a search found a row with longer texts. */
   hasLongRows: boolean;
+}
+
+export interface Matches {
+  readonly count: number;
+  /** How many blocks of successive rows they are in. Rows of one block are read together. */
+  readonly blocks: number;
 }
 
 interface SampleInput {
