@@ -44,9 +44,13 @@ function insufficientScope(caller: Caller, scope: string): Problem {
   if (isWithoutCredential(caller))
     return credentialRequired(`This operation requires a credential with the scope \`${scope}\`.`);
   const isOutsideRole = caller.scopesOutsideRole?.has(scope) === true;
-  const reason = isOutsideRole ? ` The role \`${caller.role}\` of this user does not include it.` : "";
+  const reason = isOutsideRole ? ` ${roleText(caller)} does not include it.` : "";
   const message = `This operation requires the scope \`${scope}\`.${reason}`;
   return new Problem("insufficient_scope", message, [], scopeChallenge([scope]));
+}
+
+function roleText({ role }: Caller): string {
+  return role === null ? "The role of the client's owner" : `The role \`${role}\` of this user`;
 }
 
 /** The header that names the missing scopes. Without scopes, it names none: any of several would do. */

@@ -1,11 +1,13 @@
 // Reads the client with a `client_id`, of any tenant, from the database. Clients are not cached.
 
 import { timingSafeEqual } from "node:crypto";
+import { sql } from "kysely";
 import { isId } from "../../lib/id.ts";
 import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts";
 import type { Store } from "../../store/store.ts";
 import { tenantsTable } from "../../store/tenants.ts";
 import { hashToken } from "../tokens/hash-token.ts";
+import { usersTable } from "../users/fields.ts";
 import { clientSecrets, oauthClients } from "./resource.ts";
 
 export interface OAuthClient {
@@ -23,6 +25,8 @@ export interface OAuthClient {
   readonly jwksUri: string | undefined;
   readonly requiresConsent: boolean;
   readonly mayIntrospect: boolean;
+  /** The role of its owner, `""` for one who was deactivated or deleted; undefined for a client without an owner. */
+  readonly ownerRole: string | undefined;
   /** The current one, and older ones during their overlap. */
   readonly secrets: readonly ClientSecret[];
 }
@@ -36,7 +40,7 @@ export interface ClientSecret {
 
 /** One row for each secret of the client, or one row if it has none. */
 const selectClient = defineQuery(
-  [oauthClients, clientSecrets, tenantsTable],
+  [oauthClients, clientSecrets, tenantsTable, usersTable],
   (db, { clientId }: ParametersOf<{ clientId: string }>) =>
     db
       .selectFrom("oauth_clients as c")
@@ -44,9 +48,15 @@ const selectClient = defineQuery(
       .leftJoin("client_secrets as s", (join) =>
         join.onRef("s.tenant_no", "=", "c.tenant_no").onRef("s.client_id", "=", "c.id"),
       )
+      .leftJoin("users as o", (join) =>
+        join
+          .onRef("o.tenant_no", "=", "c.tenant_no")
+          .onRef("o.id", "=", "c.owner_id")
+          .on("o.active", "=", sql.lit(true)),
+      )
       .select(["c.id", "c.tenant_no", "t.name as tenant_name", "c.name", "c.auth_method", "c.redirect_uris"])
       .select(["c.grant_types", "c.scopes", "c.jwks", "c.jwks_uri", "c.requires_consent", "c.may_introspect"])
-      .select(["s.hash", "s.expires_at"])
+      .select(["s.hash", "s.expires_at", "c.owner_id", "o.role as owner_role"])
       .where("c.client_id", "=", clientId),
 );
 
@@ -76,6 +86,7 @@ export class OAuthClientLookup {
       jwks: client.jwks ? (JSON.parse(client.jwks) ?? undefined) : undefined,
       requiresConsent: client.requires_consent,
       mayIntrospect: client.may_introspect,
+      ownerRole: client.owner_id === null ? undefined : (client.owner_role ?? ""),
       jwksUri: client.jwks_uri ?? undefined,
       secrets: rows.flatMap(({ hash, expires_at: expiresAt }) =>
         hash === null ? [] : [{ hash, expiresAt }],

@@ -88,6 +88,12 @@ const clientFields = {
     description: "True for resource servers, which can introspect all tokens of the tenant.",
   }),
   secretId: id({ readOnly: true, optional: true }),
+  ownerId: id({
+    readOnly: true,
+    optional: true,
+    description:
+      "The user who created or last changed it. When it acts for itself, it does at most what their role allows.",
+  }),
 };
 
 /** The type of the built-in resource for OAuth clients. */
@@ -114,7 +120,7 @@ export const oauthClients: OAuthClients = resource("oauthClient", {
         requireRoleForMachine(partsOf(input), granted, caller, ownContext(context).model);
         const authMethod = input.authMethod ?? defaultAuthMethod(input);
         requireConsistent(partsOf({ ...input, authMethod }));
-        return { clientId: newId("client"), authMethod };
+        return { clientId: newId("client"), authMethod, ownerId: caller.userId };
       },
       update(changes, context) {
         const { caller, current } = context;
@@ -125,7 +131,7 @@ export const oauthClients: OAuthClients = resource("oauthClient", {
         const changed = partsOf({ ...current, ...changes });
         requireRoleForMachine(changed, granted, caller, ownContext(context).model);
         requireConsistent(changed);
-        return undefined;
+        return { ownerId: caller.userId };
       },
       delete({ caller }) {
         requireUndelegated(caller);

@@ -33,7 +33,9 @@ export function withRights(
   rights: CurrentRights | undefined,
 ): Caller {
   const role = rights?.role ?? null;
-  return { ...caller, role, ...roleScopes.of(commonScopes(scope, rights?.scopes), role) };
+  const scopes = roleScopes.of(commonScopes(scope, rights?.scopes), role);
+  // A client that acts for itself has no role: that of its owner only cuts its scopes.
+  return { ...caller, role: caller.userId === null ? null : role, ...scopes };
 }
 
 /** Cuts the scopes of tokens, which are separated by spaces, by roles. */

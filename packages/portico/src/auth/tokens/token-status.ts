@@ -20,7 +20,7 @@ export const revokedModel = "RevokedToken";
 export interface CurrentRights {
   /** The scopes of its client as a JSON list. */
   readonly scopes: string;
-  /** The role of its user; null for a client that acts for itself. */
+  /** The role of its user, or of the owner of a client that acts for itself; null for such a client without an owner. */
   readonly role: string | null;
 }
 
@@ -38,9 +38,17 @@ function client(db: StatusDatabase, { client_id, tenant_id }: ParametersOf<Token
     .where("c.tenant_no", "=", tenant_id);
 }
 
-/** The rights of a client that acts for itself. */
+/** The rights of a client that acts for itself. If it has an owner, the account must be active. */
 const selectClientRights = (db: StatusDatabase, subject: ParametersOf<TokenSubject>) =>
-  client(db, subject).select(sql.lit(null).as("role"));
+  client(db, subject)
+    .leftJoin("users as u", (join) =>
+      join
+        .onRef("u.tenant_no", "=", "c.tenant_no")
+        .onRef("u.id", "=", "c.owner_id")
+        .on("u.active", "=", sql.lit(true)),
+    )
+    .select("u.role")
+    .where(({ eb, or }) => or([eb("c.owner_id", "is", null), eb("u.id", "is not", null)]));
 
 /** The rights of a user, whose grant must still exist, and whose account must be active. */
 const selectUserRights = (db: StatusDatabase, subject: ParametersOf<TokenSubject>) => {

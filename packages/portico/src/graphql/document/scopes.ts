@@ -53,9 +53,10 @@ export function missingScopes(
   if (first && isWithoutCredential(caller))
     throw credentialRequired(`${first.path.join(".")} requires a credential with the scope ${first.scope}.`);
   const { scopesOutsideRole, role } = caller;
+  const roleText = role === null ? "the role of the client's owner" : `the role ${role} of this user`;
   const challenge = scopeChallenge([...new Set(missing.map(({ scope }) => scope))]);
   return missing.slice(0, maxReportedScopes).map(({ scope, path }) => {
-    const lacking = scopesOutsideRole?.has(scope) ? `the role ${role} of this user` : "the credential";
+    const lacking = scopesOutsideRole?.has(scope) ? roleText : "the credential";
     const message = `${path.join(".")} requires the scope ${scope}, which ${lacking} does not have.`;
     return { problem: new Problem("insufficient_scope", message, [], challenge), path };
   });

@@ -6,7 +6,14 @@ import { secretPlaceholder } from "./patches/hashed-client-secrets.ts";
 import { responseModes } from "./patches/response-modes.ts";
 
 /** Members of the metadata that OpenID Connect does not define. */
-export const extraMetadata = ["tenant_id", "tenant_name", "requires_consent", "may_introspect", "secrets"];
+export const extraMetadata = [
+  "tenant_id",
+  "tenant_name",
+  "requires_consent",
+  "may_introspect",
+  "owner_role",
+  "secrets",
+];
 
 export function clientMetadata(client: OAuthClient): AdapterPayload {
   const hasCodeGrant = client.grantTypes.includes("authorization_code");
@@ -28,6 +35,7 @@ export function clientMetadata(client: OAuthClient): AdapterPayload {
     tenant_name: client.tenantName,
     requires_consent: client.requiresConsent,
     may_introspect: client.mayIntrospect,
+    owner_role: client.ownerRole,
     secrets: client.secrets,
   } as AdapterPayload;
 }

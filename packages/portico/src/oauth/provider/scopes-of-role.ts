@@ -8,7 +8,7 @@ import type { Issuer } from "../endpoints/issuer.ts";
 
 /** The scopes that a user with this role may grant. Those of OpenID Connect describe the user, so every user may. */
 export function grantableScopes(
-  { roles }: Issuer,
+  { roles }: Pick<Issuer, "roles">,
   role: string | undefined,
   scopes: readonly string[],
 ): readonly string[] {
@@ -16,7 +16,7 @@ export function grantableScopes(
   return scopes.filter((scope) => openIdScopes.includes(scope) || allowed?.has(scope) === true);
 }
 
-/** Cuts the scopes of a token that is being issued by the current role of its user. A client that acts for itself has none. */
+/** Cuts the scopes of a token that is being issued by the current role of its user, or of the owner of a client that acts for itself. */
 export async function scopesAtIssue(
   { oidc }: KoaContextWithOIDC,
   issuer: Issuer,
@@ -25,7 +25,10 @@ export async function scopesAtIssue(
 ): Promise<readonly string[]> {
   if (oidc.route !== "token") return scopes;
   const accountId = oidc.entities.Account?.accountId ?? oidc.entities.Grant?.accountId;
-  if (accountId === undefined) return scopes;
+  if (accountId === undefined) {
+    const ownerRole = oidc.client?.["owner_role"];
+    return typeof ownerRole === "string" ? grantableScopes(issuer, ownerRole, scopes) : scopes;
+  }
   return grantableScopes(issuer, (await users.find(accountId))?.role, scopes);
 }
 
