@@ -85,7 +85,7 @@ export class AuthorizationServer {
     const issuer = issuerOf(await urls, brand, model);
     this.#library ??= loadLibrary();
     const library = await this.#library;
-    const storage = { records, clients, users, tokens, bruteForce, sessions };
+    const storage = { records, clients, users, tokens, bruteForce, sessions, roles: model.roles };
     const settings = { library, storage, issuer, keys, secrets, keySets };
     const provider = buildProvider(settings, this.#logError);
     return { provider, handle: handlerOf(provider), issuer };

@@ -9,6 +9,7 @@ import type { OAuthRecords, StoredRecord } from "../../auth/tokens/oauth-records
 import type { UserLookup } from "../../auth/users/lookup.ts";
 import type { LastSeen, SignInSessions } from "../../auth/users/sign-in-sessions.ts";
 import { epochSeconds } from "../../lib/epoch-seconds.ts";
+import type { Role } from "../../model/roles.ts";
 import type { BruteForceLimits } from "../endpoints/brute-force-limits.ts";
 import { clientMetadata } from "./client-metadata.ts";
 import type { Library } from "./library.ts";
@@ -22,6 +23,7 @@ import {
   destroyInteractionOnce,
   updateInteraction,
 } from "./patches/single-use.ts";
+import { grantableScopes } from "./scopes-of-role.ts";
 
 export interface ProviderStorage {
   readonly records: OAuthRecords;
@@ -30,6 +32,8 @@ export interface ProviderStorage {
   readonly tokens: AccessTokens;
   readonly bruteForce: BruteForceLimits;
   readonly sessions: SignInSessions;
+  /** The roles of users. */
+  readonly roles: readonly Role[];
 }
 
 /** Characters of a User-Agent header that are stored. */
@@ -96,7 +100,9 @@ export class RecordAdapter implements Adapter {
     const jwt = isAccessModel(this.#model) ? jwtOf(id) : undefined;
     if (jwt !== undefined) return this.#findAccessToken(jwt, id);
     const stored = payloadOf(await records.find(this.#model, id));
-    const payload = await this.#unlessOrphaned(await this.#unlessEnded(stored));
+    const payload = await this.#withCurrentScopes(
+      await this.#unlessOrphaned(await this.#unlessEnded(stored)),
+    );
     if (payload && this.#model === "DeviceCode") await limitPolling(this.#library, bruteForce, id);
     return payload;
   }
@@ -134,6 +140,17 @@ export class RecordAdapter implements Adapter {
     const client = await clients.find(String(clientId));
     const isRegistered = redirectUri === undefined || client?.redirectUris.includes(String(redirectUri));
     return client && isRegistered ? payload : undefined;
+  }
+
+  /** What is introspected of a refresh token: the scopes that the next access token could have. */
+  async #withCurrentScopes(payload: AdapterPayload | undefined): Promise<AdapterPayload | undefined> {
+    const isIntrospected = this.#library.Provider.ctx?.oidc.route === "introspection";
+    if (!payload || this.#model !== "RefreshToken" || !isIntrospected) return payload;
+    const { clients, users, roles } = this.#storage;
+    const client = await clients.find(String(payload.clientId));
+    const user = await users.find(payload.accountId ?? "");
+    const scopes = (payload.scope ?? "").split(" ").filter((scope) => client?.scopes.includes(scope));
+    return { ...payload, scope: grantableScopes({ roles }, user?.role, scopes).join(" ") };
   }
 
   #lastSeen(): LastSeen | undefined {

@@ -128,6 +128,11 @@ onEachDatabase("roles and OAuth", (database) => {
       [introspected.body.active, introspected.body.scope],
       [true, "openid offline_access posts:read"],
     );
+    const ofRefresh = await post(server, "/introspect", { token: refresh_token }, basic(client));
+    assert.deepEqual(
+      [ofRefresh.body.active, ofRefresh.body.scope],
+      [true, "openid offline_access posts:read"],
+    );
     const refreshing = { grant_type: "refresh_token", refresh_token };
     const refreshed = await post(server, "/token", refreshing, basic(client));
     assert.equal(refreshed.body.scope, "openid offline_access posts:read");
