@@ -21,14 +21,17 @@ const grant: JsonSchema = {
 
 type ScopedOperation = ModuleOperation & { readonly scope: string };
 
+/** Every grant of the user. Without it, an application sees only those that the user gave to itself. */
+export const everyGrantScope = "clients:read";
+
 /** Lists the access that the caller's user has granted to applications. */
-export const listGrants = Object.freeze<ScopedOperation>({
+export const listGrants = Object.freeze<ModuleOperation>({
   id: "listGrants",
   kind: "module",
   method: "GET",
   path: "/grants",
   prefixes: ["/v1"],
-  scope: "clients:read",
+  scope: undefined,
   parameters: [limitParameter("limit"), cursorParameter],
   input: undefined,
   output: {

@@ -11,7 +11,7 @@ import { parseQuery } from "../../query/query-string.ts";
 import type { AuthorizationServer } from "../authorization-server.ts";
 import { deriveSecrets } from "../endpoints/issuer.ts";
 import { byPosition, type GrantPosition, grantOwner, grantsOf } from "../interaction/grant.ts";
-import { deleteGrant, listGrants } from "./grant-operations.ts";
+import { deleteGrant, everyGrantScope, listGrants } from "./grant-operations.ts";
 
 export interface GrantRouteOptions extends RouteOptions {
   readonly server: AuthorizationServer;
@@ -25,13 +25,14 @@ export function registerGrantRoutes(
   const cursors = new GrantCursors(secrets);
   const list = async (request: FastifyRequest, reply: FastifyReply): Promise<object> => {
     const caller = callerOf(request);
-    requireScope(caller, listGrants.scope);
-    const { userId } = caller;
+    const { userId, isDelegated, clientId, scopes } = caller;
     if (userId === null)
       throw new Problem("forbidden", "This credential belongs to no user, and only users have grants.");
     const { limit, cursor } = parseGrantsQuery(request.url);
     const after = cursor === undefined ? undefined : cursors.decode(userId, cursor);
-    const grants = await grantsOf(records, clients, userId);
+    const ofUser = await grantsOf(records, clients, userId);
+    const seesAll = !isDelegated || scopes.has(everyGrantScope);
+    const grants = seesAll ? ofUser : ofUser.filter((grant) => grant.clientId === clientId);
     const rest = after ? grants.filter((grant) => byPosition(grant, after) > 0) : grants;
     const data = rest.slice(0, limit);
     const hasMore = rest.length > limit;

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Browser } from "../../support/browser.ts";
+import { makeKey } from "../../support/keys.ts";
 import {
   authorizeUrl,
   basic,
@@ -60,13 +61,33 @@ onEachDatabase("grants", (database) => {
     expectAnswer(refused, { status: 404, code: "not_found" });
   });
 
-  test("listing requires clients:read and a user", async () => {
-    const reader = await obtainTokens(server, client, user, "openid posts:read");
-    expectAnswer(await server.request(path, { key: reader.access_token }), {
-      status: 403,
-      code: "insufficient_scope",
-      headers: { "www-authenticate": /scope="clients:read"/ },
-    });
+  test("a key lists the grants of its owner, whatever its scopes and the role", async () => {
+    const member = await makeUser(server, "member@example.com");
+    await obtainTokens(server, client, member, "openid posts:read");
+    const { key } = await makeKey(server, { ownerId: member.id, scopes: ["posts:read"] });
+    const answer = await server.request(path, { key });
+    expectAnswer(answer, { status: 200 });
+    const [{ id, scopes }] = answer.body.data;
+    assert.deepEqual(scopes, ["openid", "posts:read"]);
+    const revoked = await server.request(`${path}/${id}`, { method: "DELETE", key });
+    expectAnswer(revoked, { status: 403, code: "insufficient_scope" });
+  });
+
+  test("an application without clients:read sees only what the user granted to itself", async () => {
+    const person = await makeUser(server, "private@example.com", "--role", "owner");
+    const other = await makePublicClient(server, "openid,posts:read");
+    await tokenOf(person);
+    const { access_token: key } = await obtainTokens(server, other, person, "openid posts:read");
+    const { data } = (await server.request(path, { key })).body;
+    assert.deepEqual(
+      data.map((grant: { clientId: string }) => grant.clientId),
+      [other.clientId],
+    );
+    const all = await server.request(path, { key: await tokenOf(person) });
+    assert.equal(all.body.data.length, 3);
+  });
+
+  test("listing requires a user", async () => {
     const machine = await makeClient(server, "--type", "confidential", "--scopes", "clients:read");
     const fields = { grant_type: "client_credentials", scope: "clients:read" };
     const { body } = await post(server, "/token", fields, basic(machine));
