@@ -13,6 +13,8 @@ export interface NewUser {
   readonly name: string;
   readonly password: string;
   readonly role?: string | undefined;
+  /** The fields that the app adds to users. */
+  readonly fields?: Readonly<Record<string, unknown>>;
 }
 
 /** @throws OperatorError for a password that is too short or too long, Problem for an invalid address or one in use */
@@ -20,13 +22,13 @@ export async function createUser(
   engine: Engine,
   store: Store,
   tenantId: string,
-  { email, name, password, role }: NewUser,
+  { email, name, password, role, fields }: NewUser,
 ): Promise<RecordOf<typeof users>> {
   const fault = passwordError(password);
   if (fault !== undefined) throw new OperatorError(fault);
   const hash = await hashPassword(password);
   return engine.inTransaction(systemCaller(engine.model, tenantId), async (rows, session) => {
-    const user = await rows.create(users, { email, name, ...(role !== undefined && { role }) });
+    const user = await rows.create(users, { ...fields, email, name, ...(role !== undefined && { role }) });
     await setPassword(store, session, { tenantId, userId: user.id }, hash);
     return user;
   });

@@ -78,12 +78,12 @@ export class Engine extends Writes {
 
   /** Who the caller is. Requires no scope. */
   me(caller: Caller): Promise<Me> {
-    return readMe(this.#store, caller);
+    return readMe(this.#store, this.#users, caller);
   }
 
   /**
-   * Updates the name and the address of the caller's user, whatever the role. A new address is pending until it is
-   * confirmed.
+   * Updates the fields of the caller's user that users change themselves, whatever the role: the name, the address and
+   * those that the app declares so. A new address is pending until it is confirmed.
    *
    * @throws Problem `forbidden` for a caller without a user, `insufficient_scope` for an application that may not see
    *   the user's profile
@@ -93,11 +93,15 @@ export class Engine extends Writes {
     if (userId === null)
       throw new Problem("forbidden", "This credential belongs to no user, so there is nobody to change.");
     if (caller.isDelegated) requireScope(caller, "profile");
-    const users = this.model.resource.get("user")!;
-    requireOwnFields(body, users.attribute);
+    const users = this.#users;
+    requireOwnFields(body, users.attribute, this.model.selfEditable);
     const scopes = new Set([...caller.scopes, users.scopes.write]);
     await this.update({ ...caller, isDelegated: true, scopes }, users, userId, body);
     return this.me(caller);
+  }
+
+  get #users(): ResourceModel {
+    return this.model.resource.get("user")!;
   }
 
   /** Whether the caller may see each of the rows, which come from events, and whether they meet the conditions. */

@@ -1,8 +1,9 @@
 // Who a caller is, for the caller itself.
 
-import { usersTable } from "../auth/users/fields.ts";
 import type { Caller, CallerKind, Quota } from "../declare/caller.ts";
 import { validationError } from "../errors.ts";
+import type { Attribute, ResourceModel } from "../model/model.ts";
+import { select } from "../query/selection.ts";
 import { defineQuery, type ParametersOf } from "../store/own-tables/query.ts";
 import type { Store } from "../store/store.ts";
 import { tenantsTable } from "../store/tenants.ts";
@@ -16,49 +17,58 @@ export interface Me {
     readonly name: string;
     readonly email: string;
     readonly role: string;
+    /** The fields that the app adds. */
+    readonly [name: string]: unknown;
   } | null;
   /** What the caller may do now, sorted. */
   readonly scopes: readonly string[];
   readonly rateLimit: Quota | null;
 }
 
-/** The fields of users that they can change themselves, whatever their role. */
-const ownFields = ["name", "email"];
+/** The attributes of users that say nothing about the person. */
+const leftOut = ["active", "createdAt", "updatedAt"];
+
+/** What the API shows callers of their own user. */
+export function ownAttributes({ attributes }: Pick<ResourceModel, "attributes">): readonly Attribute[] {
+  return attributes.filter(({ name, isInternal }) => !isInternal && !leftOut.includes(name));
+}
 
 const selectTenant = defineQuery([tenantsTable], (db, { id }: ParametersOf<{ id: string }>) =>
   db.selectFrom("tenants").select(["id", "name"]).where("id", "=", id),
 );
 
-const selectUser = defineQuery(
-  [usersTable],
-  (db, { tenantId, id }: ParametersOf<{ tenantId: string; id: string }>) =>
-    db
-      .selectFrom("users")
-      .select(["id", "name", "email", "role"])
-      .where("tenant_no", "=", tenantId)
-      .where("id", "=", id),
-);
-
-export async function readMe(store: Store, caller: Caller): Promise<Me> {
+export async function readMe(store: Store, users: ResourceModel, caller: Caller): Promise<Me> {
   const { kind, tenantId, userId, scopes, quota } = caller;
+  const own = { resource: users, selection: select(ownAttributes(users)), conditions: [] };
   const [tenant, user] = await Promise.all([
     selectTenant(store).first(store.database, { id: tenantId }),
-    userId === null ? null : selectUser(store).first(store.database, { tenantId, id: userId }),
+    userId === null ? undefined : store.get(tenantId, { ...own, id: userId }),
   ]);
   return {
     kind,
     // A credential is deleted with its tenant.
     tenant: tenant ?? { id: tenantId, name: "" },
-    user: user ?? null,
+    user: user === undefined ? null : JSON.parse(user),
     scopes: [...scopes].sort(),
     rateLimit: quota ?? null,
   };
 }
 
-/** @throws Problem `validation_error` for a member that exists, but only those who manage users may change */
-export function requireOwnFields(body: unknown, known: ReadonlyMap<string, unknown>): void {
+/**
+ * @param editable the fields that users can change themselves
+ * @throws Problem `validation_error` for a member that exists, but only those who manage users may change
+ */
+export function requireOwnFields(
+  body: unknown,
+  known: ResourceModel["attribute"],
+  editable: readonly string[],
+): void {
   if (typeof body !== "object" || body === null) return;
-  const name = Object.keys(body).find((each) => known.has(each) && !ownFields.includes(each));
-  if (name !== undefined)
-    throw validationError(name, "read_only", `You can change your ${ownFields.join(" and ")} only.`);
+  const name = Object.keys(body).find(
+    (each) => known.get(each)?.isInternal === false && !editable.includes(each),
+  );
+  if (name === undefined) return;
+  const [last, ...others] = editable.toReversed();
+  const listed = others.length === 0 ? last : `${others.toReversed().join(", ")} and ${last}`;
+  throw validationError(name, "read_only", `You can change your ${listed} only.`);
 }

@@ -22,6 +22,8 @@ export interface ModelOptions {
   readonly explainsFailures?: boolean;
   /** Reports on rows, which declarations cannot define. */
   readonly reports?: readonly Report[];
+  /** The fields that an app adds to users and that they may change themselves. */
+  readonly selfEditable?: readonly string[];
   /** Operations of modules on what is no resource. */
   readonly operations?: readonly ModuleOperation[];
 }
@@ -33,7 +35,7 @@ export interface ModelOptions {
 export function buildModel(
   app: App,
   ownResources: readonly Resource[],
-  { explainsFailures = false, reports = [], operations = [] }: ModelOptions = {},
+  { explainsFailures = false, reports = [], operations = [], selfEditable = [] }: ModelOptions = {},
 ): Model {
   const own = new Set(ownResources);
   const listed = [...new Set([...ownResources, ...app.resources])];
@@ -82,6 +84,7 @@ export function buildModel(
     scopes,
     roles: rolesOf(app, scopes, new Set([...scopesOf(ownResources), ...moduleScopes])),
     hasPublicReads: resources.some(({ access }) => access.list.isPublic || access.get.isPublic),
+    selfEditable: Object.freeze(["name", "email", ...selfEditable]),
     explainsFailures,
   };
   validateModel(model);

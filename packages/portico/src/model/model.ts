@@ -192,6 +192,8 @@ export interface Model {
   readonly scopes: readonly string[];
   /** The roles of users. The first holds `*`, the last is that of users created without a role. */
   readonly roles: readonly Role[];
+  /** The fields of users that they can change themselves, whatever their role. */
+  readonly selfEditable: readonly string[];
   /** Whether anonymous callers can read any resource. */
   readonly hasPublicReads: boolean;
   /** Whether responses explain errors of code in the declarations, as in the sandbox. */

@@ -8,6 +8,7 @@ import { invitationsModule } from "../auth/invitations/module.ts";
 import type { Invitations } from "../auth/invitations/resource.ts";
 import { tenantsModule } from "../auth/tenants/module.ts";
 import { tokensModule } from "../auth/tokens/module.ts";
+import { userExtensionOf, withoutExtension } from "../auth/users/extension.ts";
 import { usersModule } from "../auth/users/module.ts";
 import type { App } from "../declare/app.ts";
 import { validatePolicies } from "../engine/validate-policies.ts";
@@ -35,10 +36,15 @@ import type { Module, ModuleOptions, ModuleReport } from "./module.ts";
 import { readSettings, type Settings } from "./settings/settings.ts";
 
 /** Every module. Resources appear in this order wherever all are listed. */
-function modulesOf(options: ModuleOptions, apiKeys: Module, invitations: Module): readonly Module[] {
+function modulesOf(
+  options: ModuleOptions,
+  extension: ReturnType<typeof userExtensionOf>,
+  apiKeys: Module,
+  invitations: Module,
+): readonly Module[] {
   return [
     tenantsModule(),
-    usersModule(options),
+    usersModule(options, extension),
     invitations,
     apiKeys,
     usageModule(options),
@@ -50,7 +56,7 @@ function modulesOf(options: ModuleOptions, apiKeys: Module, invitations: Module)
     httpModule(),
     oauthModule(options),
     graphqlModule(options),
-    meModule(),
+    meModule(extension?.selfEditable),
     restModule(),
   ];
 }
@@ -74,14 +80,17 @@ export async function assemble({ folder, environment }: Project): Promise<Assemb
 }
 
 /** Combines an app with the modules of the server. @throws OperatorError for invalid declarations */
-export function composeApp(app: App, settings: Settings): Assembly {
+export function composeApp(declaredApp: App, settings: Settings): Assembly {
+  const extension = userExtensionOf(declaredApp.resources);
+  const app = { ...declaredApp, resources: withoutExtension(declaredApp.resources) };
   const apiKeys = apiKeysModule({ app, settings });
   const invitations = invitationsModule({ app });
-  const modules = modulesOf({ app, settings }, apiKeys, invitations);
+  const modules = modulesOf({ app, settings }, extension, apiKeys, invitations);
   const reports = modules.flatMap((each) => each.reports ?? []);
   const operations = modules.flatMap((each) => each.operations ?? []);
   const explainsFailures = settings.mode === "sandbox";
-  const model = validatedModel(app, modules, { reports, operations, explainsFailures });
+  const selfEditable = extension?.selfEditable ?? [];
+  const model = validatedModel(app, modules, { reports, operations, explainsFailures, selfEditable });
   requireFreePaths(
     model.resources,
     modules.flatMap((each) => each.paths ?? []),

@@ -3,12 +3,13 @@
 import { usersWriteScope } from "../../declare/administrative-scopes.ts";
 import type { Caller } from "../../declare/caller.ts";
 import { belongsTo, boolean, text, timestamp } from "../../declare/field.ts";
-import type { RecordOf } from "../../declare/record.ts";
+import type { Fields, RecordOf } from "../../declare/record.ts";
 import { type Resource, resource } from "../../declare/resource.ts";
 import { standardRoleNames } from "../../declare/roles.ts";
 import { Problem } from "../../errors.ts";
 import { type OwnHookContext, ownContext } from "../own-hook-context.ts";
 import { deleteAccountRecords } from "../tokens/oauth-record-statements.ts";
+import { type ExtendedUsers, extendUsers, type UserExtension } from "./extension.ts";
 import { userFields } from "./fields.ts";
 import { assertCanGiveRole, assertOutranks, isDefaultRole, scopeBeyond, scopesOfRole } from "./role-rules.ts";
 import { isFirstUser, requireOtherOwner } from "./tenant-owners.ts";
@@ -67,8 +68,17 @@ export function declareUsers(roleNames: readonly string[]): Users {
   });
 }
 
-/** The built-in resource for users. Refer to it with `belongsTo(() => users)`. */
-export const users: Users = declareUsers(standardRoleNames);
+const builtInUsers = declareUsers(standardRoleNames);
+
+/**
+ * The built-in resource for users. Refer to it with `belongsTo(() => users)`, and add fields with
+ * [`users.extend`](extension.ts).
+ */
+export const users = Object.freeze({
+  ...builtInUsers,
+  extend: <F extends Fields>(extension: UserExtension<F>): ExtendedUsers<F> =>
+    extendUsers(builtInUsers, extension),
+});
 
 /** The first user of a tenant gets the first role from those who may give it. */
 async function roleOfNewUser(role: string, active: boolean, context: OwnHookContext): Promise<string> {

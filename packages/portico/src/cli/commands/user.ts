@@ -2,6 +2,7 @@
 
 import { users } from "../../auth/users/resource.ts";
 import { OperatorError } from "../../errors.ts";
+import { isPlainObject } from "../../query/plain-object.ts";
 import type { Command } from "../command.ts";
 import { createUser } from "../create-user.ts";
 import { tenantOption, withTenant } from "../tenant-work.ts";
@@ -14,20 +15,34 @@ const userCreate: Command = {
     name: { value: "NAME", help: "name of the person", isRequired: true },
     password: { value: "TEXT", help: "at least 8 characters", isRequired: true },
     role: { value: "ROLE", help: "its role (default: the last declared one; the first user has the first)" },
+    fields: { value: "JSON", help: `fields that the app adds to users: '{"phone": "+44 20 7946 0958"}'` },
     tenant: tenantOption,
   },
   async run(args) {
+    const fields = objectOf(args.text("fields"));
     const user = await withTenant(args, ({ store, engine, caller }) =>
       createUser(engine, store, caller.tenantId, {
         email: args.required("email"),
         name: args.required("name"),
         password: args.required("password"),
         role: args.text("role"),
+        fields,
       }),
     );
     return { json: { user }, lines: [`Created the user ${user.name} <${user.email}>: ${user.id}`] };
   },
 };
+
+/** @throws OperatorError for a text that is no JSON object */
+function objectOf(text = "{}"): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isPlainObject(value)) return value as Readonly<Record<string, unknown>>;
+  } catch {
+    // The same message as for other JSON.
+  }
+  throw new OperatorError(`--fields is no JSON object; write it as '{"phone": "+44 20 7946 0958"}'`);
+}
 
 const standardLimit = 100;
 

@@ -10,9 +10,10 @@ import {
   type GraphQLOutputType,
   GraphQLString,
 } from "graphql";
+import { ownAttributes } from "../../engine/me.ts";
 import type { CollectedField } from "../document/collect-fields.ts";
 import { objectMapping } from "./field-mapping.ts";
-import type { SharedFieldKind } from "./root-field.ts";
+import type { SharedFieldKind, SharedTypes } from "./root-field.ts";
 
 const required = (type: GraphQLOutputType) => ({
   type: new GraphQLNonNull(type as ConstructorParameters<typeof GraphQLNonNull<GraphQLEnumType>>[0]),
@@ -21,7 +22,7 @@ const required = (type: GraphQLOutputType) => ({
 /** The member and, of an object, its selected members. */
 type Projection = (value: unknown) => unknown;
 
-export const meField: SharedFieldKind = () => {
+export const meField: SharedFieldKind = ({ rows }) => {
   const kind = new GraphQLEnumType({
     name: "CallerKind",
     values: { key: {}, user: {}, client: {}, anonymous: {} },
@@ -31,10 +32,13 @@ export const meField: SharedFieldKind = () => {
   const id = required(GraphQLID);
   const text = required(GraphQLString);
   const number = required(GraphQLInt);
+  const known = { id, name: text, email: text, role: text };
   const type = object("Me", {
     kind: required(kind),
     tenant: required(object("MyTenant", { id, name: text })),
-    user: { type: object("MyUser", { id, name: text, email: text, role: text }) },
+    user: {
+      type: new GraphQLObjectType({ name: "MyUser", fields: () => ({ ...known, ...addedFields(rows) }) }),
+    },
     scopes: required(new GraphQLList(new GraphQLNonNull(GraphQLString))),
     rateLimit: { type: object("MyRateLimit", { limit: number, windowSeconds: number }) },
   });
@@ -54,6 +58,15 @@ export const meField: SharedFieldKind = () => {
     },
   ];
 };
+
+/** The fields that the app adds to users, with the types that they have there. */
+function addedFields(rows: SharedTypes["rows"]): Record<string, { readonly type: GraphQLOutputType }> {
+  const [users, row] = [...rows].find(([{ name }]) => name === "user")!;
+  const types = row.getFields();
+  const known = ["id", "name", "email", "role"];
+  const added = ownAttributes(users).filter(({ name }) => !known.includes(name) && types[name] !== undefined);
+  return Object.fromEntries(added.map(({ name }) => [name, { type: types[name]!.type }]));
+}
 
 /** The selected members of a value, under their response names. */
 function projectionOf({ selectionSets }: CollectedField): Projection {

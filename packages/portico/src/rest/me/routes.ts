@@ -1,4 +1,4 @@
-// `GET /v1/me` and `PATCH /v1/me`: who the caller is, and the caller's own name and address.
+// `GET /v1/me` and `PATCH /v1/me`: who the caller is, and what users change themselves.
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ResourceRouteOptions } from "../../api/route-options.ts";
@@ -16,6 +16,7 @@ const me: JsonSchema = {
     tenant: { type: "object", properties: { id: text, name: text }, required: ["id", "name"] },
     user: {
       type: ["object", "null"],
+      // The fields that the app adds follow.
       properties: { id: text, name: text, email: text, role: text },
       required: ["id", "name", "email", "role"],
     },
@@ -40,25 +41,31 @@ export const getMe = Object.freeze<ModuleOperation>({
   errors: commonErrors,
 });
 
-export const updateMe = Object.freeze<ModuleOperation>({
-  ...common,
-  id: "updateMe",
-  method: "PATCH",
-  input: {
-    type: "object",
-    properties: {
-      name: { type: "string", minLength: 1, maxLength: 200 },
-      email: { type: "string", maxLength: 254, format: "email" },
+/** @param selfEditable the fields that the app adds to users and that they may change themselves */
+export function updateMeOf(selfEditable: readonly string[]): ModuleOperation {
+  const added = Object.fromEntries(selfEditable.map((name) => [name, {}]));
+  return Object.freeze<ModuleOperation>({
+    ...common,
+    id: "updateMe",
+    method: "PATCH",
+    input: {
+      type: "object",
+      properties: {
+        name: { type: "string", minLength: 1, maxLength: 200 },
+        email: { type: "string", maxLength: 254, format: "email" },
+        ...added,
+      },
+      additionalProperties: false,
     },
-    additionalProperties: false,
-  },
-  output: me,
-  errors: [...commonErrors, "forbidden", "validation_error", "conflict"],
-});
+    output: me,
+    errors: [...commonErrors, "forbidden", "validation_error", "conflict"],
+  });
+}
 
 export function registerMe(
   routes: FastifyInstance,
   { engine, callerOf }: Pick<ResourceRouteOptions, "engine" | "callerOf">,
+  updateMe: ModuleOperation,
 ): void {
   const handlers = [
     [getMe, (request: FastifyRequest) => engine.me(callerOf(request))],
