@@ -8,6 +8,7 @@
 //   <!-- new database: PostgreSQL -->      an empty database for the same project; SQLite if PostgreSQL cannot run
 //   <!-- new database: SQLite -->          the same, on SQLite
 //   <!-- connect device: EMAIL PASSWORD --> this user confirms the code of the latest device authorization
+//   <!-- accept invitation: NAME, PASSWORD --> somebody accepts the invitation whose link is the variable LINK
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -54,7 +55,8 @@ export function documentPaths(): string[] {
 }
 
 export function blocksOf(markdown: string): Block[] {
-  const pattern = /^<!-- (new project|new database: \w+|connect device: .+) -->$|^```(\w*)\n(.*?)^```$/gms;
+  const pattern =
+    /^<!-- (new project|new database: \w+|(?:connect device|accept invitation): [^\n]+) -->$|^```(\w*)\n(.*?)^```$/gms;
   return [...markdown.matchAll(pattern)].map(({ 1: instruction, 2: language, 3: text, index }) => {
     const line = markdown.slice(0, index).split("\n").length;
     if (instruction !== undefined) return { language: "instruction", text: instruction, line };
@@ -131,6 +133,8 @@ class Project {
     const [verb, ...rest] = instruction.split(": ");
     if (verb === "connect device")
       return this.#connectDevice(...(rest[0]!.split(/ (.*)/) as [string, string]));
+    if (verb === "accept invitation")
+      return this.#acceptInvitation(...(rest[0]!.split(", ") as [string, string]));
     await this.#stop();
     const isPostgres = rest[0] === "PostgreSQL" && process.env.PORTICO_TEST_POSTGRES !== undefined;
     this.#workspaces.push(await makeWorkspace(isPostgres ? "postgres" : "sqlite"));
@@ -217,6 +221,14 @@ class Project {
     const options = { cwd: this.#folder, env: Object.fromEntries(settings) };
     this.#server = await Portico.start(this.#workspaces.at(-1)!, options);
     if (this.#server.key !== "") this.#variables = { ...this.#variables, KEY: this.#server.key };
+  }
+
+  /** Fills in the form that the link of an invitation leads to. */
+  async #acceptInvitation(name: string, password: string): Promise<void> {
+    const browser = new Browser();
+    const page = await browser.open(this.#variables.LINK!);
+    const answer = await browser.submit(page, { name, password });
+    assert.match(answer.text, /Your account is ready/);
   }
 
   /** Signs a user in and lets them connect the device, as the pages of a browser would. */
