@@ -13,6 +13,11 @@ export interface OutboundFetchOptions {
   readonly timeoutMs: number;
   /** Maximum size of a response body. */
   readonly maxBytes: number;
+  /**
+   * Whether the status is what matters: of a larger body, or one that breaks off, only the beginning is returned. By
+   * default, both are errors.
+   */
+  readonly isBodyOptional?: boolean;
   /** Resolves host names; the system's resolver by default. */
   readonly resolve?: ResolveHost;
 }
@@ -35,6 +40,9 @@ export interface OutboundResponse {
   readonly body: Buffer;
 }
 
+/** What is read of a body beyond `maxBytes` to keep its connection. */
+const maxSkippedBytes = 64 * 1024;
+
 /**
  * @example
  * const outbound = new OutboundFetch({ isPrivateAllowed: false, timeoutMs: 3_000, maxBytes: 65_536 });
@@ -52,8 +60,8 @@ export class OutboundFetch {
   /**
    * Sends a request and reads the whole response. Redirects are not followed: their status is returned.
    *
-   * @throws Error if the address is not allowed, no connection can be made, the response is too large, or the
-   * timeout is over
+   * @throws Error if the address is not allowed, no connection can be made, the timeout is over, or (unless
+   * `isBodyOptional`) the response is too large
    */
   async fetch(url: URL, request: OutboundRequest = {}): Promise<OutboundResponse> {
     const { timeoutMs } = this.#options;
@@ -61,12 +69,19 @@ export class OutboundFetch {
     const signal = AbortSignal.timeout(timeoutMs);
     try {
       const response = await this.#send(url, request, signal);
-      const body = await this.#read(response);
+      const body = await (this.#options.isBodyOptional
+        ? this.#readBeginning(response)
+        : this.#read(response));
       return { status: response.statusCode ?? 0, headers: response.headers, body };
     } catch (cause) {
       if (!signal.aborted) throw cause;
       throw new Error(`${url.host} did not respond within ${timeoutMs} ms`, { cause });
     }
+  }
+
+  /** Closes the connections that are kept. Requests in progress fail. */
+  close(): void {
+    for (const agent of this.#agents.values()) agent.destroy();
   }
 
   #requireAllowedUrl({ protocol, hostname }: URL): void {
@@ -148,5 +163,21 @@ export class OutboundFetch {
       chunks.push(chunk);
     }
     return Buffer.concat(chunks);
+  }
+  /** The first `maxBytes` of the body. A short rest is read too, so that the connection can be kept. */
+  async #readBeginning(response: IncomingMessage): Promise<Buffer> {
+    const { maxBytes } = this.#options;
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    try {
+      for await (const chunk of response as AsyncIterable<Buffer>) {
+        if (bytes < maxBytes) chunks.push(chunk);
+        bytes += chunk.length;
+        if (bytes > maxBytes + maxSkippedBytes) break;
+      }
+    } catch {
+      // The connection broke off, or the timeout is over.
+    }
+    return Buffer.concat(chunks).subarray(0, maxBytes);
   }
 }
