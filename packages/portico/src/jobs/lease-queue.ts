@@ -14,7 +14,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { isUnavailable } from "../errors.ts";
 import type { Report } from "../lib/report.ts";
-import type { Statement } from "../store/database.ts";
+import type { Session, Statement } from "../store/database.ts";
 import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 
@@ -68,6 +68,11 @@ interface Completion<Outcome> {
   readonly outcome: Outcome;
 }
 
+interface Extension {
+  readonly job: Leased<unknown>;
+  readonly until: string;
+}
+
 /** How long jobs are leased one at a time after the database has rejected the lease of several. */
 const singleLeaseMs = 60_000;
 const maxSkipped = 100;
@@ -79,6 +84,7 @@ export class LeaseQueue<Job, Outcome extends JobOutcome> {
   readonly #selectDue: Statement<string>;
   readonly #lease: Statement<LeaseRequest>;
   readonly #complete: Statement<Completion<Outcome>>;
+  readonly #extend: Statement<Extension>;
   #leaseSinglyUntil = 0;
 
   /** @param report called when the database rejects the update of a job */
@@ -89,6 +95,7 @@ export class LeaseQueue<Job, Outcome extends JobOutcome> {
     this.#selectDue = selectDue(store, options);
     this.#lease = leaseStatement(store, options);
     this.#complete = completeStatement(store, options);
+    this.#extend = extendStatement(store, options);
   }
 
   /** Whether a job is due. Costs no write, in contrast to `lease`. */
@@ -111,9 +118,24 @@ export class LeaseQueue<Job, Outcome extends JobOutcome> {
     }
   }
 
-  /** Records the outcome of a job and ends its lease. Does nothing if another process has leased the job since. */
-  async complete(job: Leased<unknown>, outcome: Outcome): Promise<void> {
-    await this.#store.transaction((session) => session.query(this.#complete, { job, outcome }));
+  /**
+   * Records the outcome of a job and ends its lease. Does nothing if another process has leased the job since.
+   *
+   * @param session of a transaction; by default the outcome has one of its own
+   */
+  async complete(job: Leased<unknown>, outcome: Outcome, session?: Session): Promise<void> {
+    if (session) await session.query(this.#complete, { job, outcome });
+    else await this.#store.transaction((own) => own.query(this.#complete, { job, outcome }));
+  }
+
+  /**
+   * Extends the lease of a job, which is locked until the transaction ends.
+   *
+   * @param until the new end of the lease
+   * @returns whether this process still has it
+   */
+  async extend(job: Leased<unknown>, until: string, session: Session): Promise<boolean> {
+    return (await session.query(this.#extend, { job, until })).length > 0;
   }
 
   /** Leases jobs one at a time and skips those whose update the database rejects. */
@@ -178,6 +200,17 @@ function leaseStatement({ dialect }: Store, options: TableOptions): Statement<Le
   );
 }
 
+function extendStatement({ dialect, tenants }: Store, { table }: TableOptions): Statement<Extension> {
+  return compile(
+    dialect.builder,
+    sql`update ${sql.table(table)} set next_attempt_at = ${parameter(({ until }: Extension) => until)}
+      where tenant_no = ${parameter(({ job }: Extension) => tenants.boundNumberOf(job.tenantId))}
+        and id = ${parameter(({ job }: Extension) => job.id)}
+        and lease_id = ${parameter(({ job }: Extension) => job.lease.id)}
+      returning 1`,
+  );
+}
+
 function completeStatement<Outcome extends JobOutcome>(
   { dialect, tenants }: Store,
   { table, outcomeColumns }: LeaseQueueOptions<Outcome>,
@@ -191,7 +224,7 @@ function completeStatement<Outcome extends JobOutcome>(
   );
   return compile(
     dialect.builder,
-    sql`update ${sql.table(table)} set ${sql.join(columns)}, lease_id = null,
+    sql`update ${sql.table(table)} set ${sql.join([...columns, sql`lease_id = null`])},
         next_attempt_at = ${ofOutcome(({ nextAttemptAt, at }) => nextAttemptAt ?? at)},
         updated_at = ${ofOutcome(({ at }) => at)}
       where tenant_no = ${ofJob(({ tenantId }) => tenants.boundNumberOf(tenantId))} and id = ${ofJob(({ id }) => id)}
