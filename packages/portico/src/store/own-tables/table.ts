@@ -83,7 +83,14 @@ export type DatabaseOf<Tables extends readonly QueryTable[]> = {
 };
 
 type TableName<T> =
-  T extends OwnTable<infer Name> ? Name : T extends OwnResource<infer Name> ? SnakeCase<`${Name}s`> : never;
+  T extends OwnTable<infer Name> ? Name : T extends OwnResource<infer Name> ? SnakeCase<Plural<Name>> : never;
+
+/** As `plural` does, for the names that the server's own resources have. */
+type Plural<Name extends string> = Name extends `${string}${"a" | "e" | "i" | "o" | "u"}y`
+  ? `${Name}s`
+  : Name extends `${infer Stem}y`
+    ? `${Stem}ies`
+    : `${Name}s`;
 
 type RowOf<T> = T extends { readonly columnTypes: infer Columns extends OwnColumns }
   ? { [Name in keyof Columns]: ColumnValue<Columns[Name]> }
@@ -149,7 +156,8 @@ export function booleanColumns(table: QueryTable): string[] {
   if ("columnTypes" in table)
     return table.columns.filter(({ type }) => type === "boolean").map(({ name }) => name);
   const { name, fields } = table;
-  if (plural(name) !== `${name}s`) throw new Error(`the type of the table of ${name} expects another plural`);
+  const expected = /[^aeiou]y$/.test(name) ? `${name.slice(0, -1)}ies` : `${name}s`;
+  if (plural(name) !== expected) throw new Error(`the type of the table of ${name} expects another plural`);
   const isBoolean = ([, { kind }]: readonly [string, FieldShape]): boolean => kind === "boolean";
   return Object.entries(fields)
     .filter(isBoolean)
