@@ -18,6 +18,7 @@ const order = [
   "engine",
   "usage",
   "subscriptions",
+  "webhooks",
   "api",
   "event-log",
   "rest",
@@ -75,12 +76,12 @@ module.exports = {
     },
     {
       name: "modules-below-compose",
-      comment: "Of runtime/, a module.ts uses the settings and the types of modules.",
+      comment: "Of runtime/, a module.ts uses the settings, the secrets and the types of modules.",
       severity: "error",
       from: { path: `^${source}/.+/module\\.ts$`, pathNot: `^${source}/runtime/` },
       to: {
         path: `^${source}/(?:cli/|server\\.ts$|index\\.ts$|runtime/)`,
-        pathNot: `^${source}/runtime/(?:settings/|module\\.ts$|email-settings\\.ts$)`,
+        pathNot: `^${source}/runtime/(?:settings/|module\\.ts$|email-settings\\.ts$|secrets\\.ts$)`,
       },
     },
     {

@@ -20,6 +20,7 @@ const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonl
   event: () => import("./commands/event.ts"),
   mail: () => import("./commands/mail.ts"),
   client: () => import("./commands/client.ts"),
+  webhook: () => import("./commands/webhook.ts"),
   "signing-key": () => import("./commands/signing-key.ts"),
 };
 

@@ -14,6 +14,7 @@ import { wholeRow } from "../query/selection.ts";
 import { newestFirst } from "../query/sort.ts";
 import { type Assembly, assemble, withStore } from "../runtime/compose.ts";
 import type { Store } from "../store/store.ts";
+import type { WebhookEndpoints } from "../webhooks/endpoint.ts";
 import type { Arguments } from "./command.ts";
 
 export const tenantOption = { value: "ID", help: "the tenant (default: the first one)" };
@@ -27,12 +28,14 @@ export class TenantContext {
   /** The server itself, which may do everything in the tenant. */
   readonly caller: Caller;
   readonly apiKeys: ApiKeys;
+  readonly webhookEndpoints: WebhookEndpoints;
 
-  constructor(store: Store, { model, apiKeys }: Assembly, tenantId: string) {
+  constructor(store: Store, { model, apiKeys, webhookEndpoints }: Assembly, tenantId: string) {
     this.store = store;
     this.engine = new Engine(model, store);
     this.caller = systemCaller(model, tenantId);
     this.apiKeys = apiKeys;
+    this.webhookEndpoints = webhookEndpoints;
   }
 
   model({ name }: Resource): ResourceModel {

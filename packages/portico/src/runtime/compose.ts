@@ -31,6 +31,8 @@ import { tablesOf } from "../store/schema/model-tables.ts";
 import type { CheckFill, Table } from "../store/schema/table.ts";
 import type { Store } from "../store/store.ts";
 import { usageModule } from "../usage/module.ts";
+import type { WebhookEndpoints } from "../webhooks/endpoint.ts";
+import { webhooksModule } from "../webhooks/module.ts";
 import { loadApp, type Project } from "./config.ts";
 import type { Module, ModuleOptions, ModuleReport } from "./module.ts";
 import { readSettings, type Settings } from "./settings/settings.ts";
@@ -39,8 +41,7 @@ import { readSettings, type Settings } from "./settings/settings.ts";
 function modulesOf(
   options: ModuleOptions,
   extension: ReturnType<typeof userExtensionOf>,
-  apiKeys: Module,
-  invitations: Module,
+  { apiKeys, invitations, webhooks }: Readonly<Record<"apiKeys" | "invitations" | "webhooks", Module>>,
 ): readonly Module[] {
   return [
     tenantsModule(),
@@ -53,6 +54,7 @@ function modulesOf(
     tokensModule(),
     eventsModule(options),
     eventLogModule(),
+    webhooks,
     httpModule(),
     oauthModule(options),
     graphqlModule(options),
@@ -71,6 +73,7 @@ export interface Assembly {
   readonly reports: readonly ModuleReport[];
   readonly apiKeys: ApiKeys;
   readonly invitations: Invitations;
+  readonly webhookEndpoints: WebhookEndpoints;
 }
 
 /** Loads the declarations and settings of a project, and checks both. */
@@ -85,7 +88,8 @@ export function composeApp(declaredApp: App, settings: Settings): Assembly {
   const app = { ...declaredApp, resources: withoutExtension(declaredApp.resources) };
   const apiKeys = apiKeysModule({ app, settings });
   const invitations = invitationsModule({ app });
-  const modules = modulesOf({ app, settings }, extension, apiKeys, invitations);
+  const webhooks = webhooksModule({ app, settings });
+  const modules = modulesOf({ app, settings }, extension, { apiKeys, invitations, webhooks });
   const reports = modules.flatMap((each) => each.reports ?? []);
   const operations = modules.flatMap((each) => each.operations ?? []);
   const explainsFailures = settings.mode === "sandbox";
@@ -97,7 +101,11 @@ export function composeApp(declaredApp: App, settings: Settings): Assembly {
   );
   const indexes = modules.flatMap((each) => each.indexes ?? []);
   const tables = tablesOf(model, ownTablesOf(modules), indexes, fillCheck(model));
-  const declared = { apiKeys: apiKeys.apiKeys, invitations: invitations.invitations };
+  const declared = {
+    apiKeys: apiKeys.apiKeys,
+    invitations: invitations.invitations,
+    webhookEndpoints: webhooks.endpoints,
+  };
   return { app, model, settings, modules, tables, reports, ...declared };
 }
 

@@ -7,6 +7,7 @@ const kinds = {
   prefix: /\b[sp]k_(?:test|live)_[\w-]{4}(?=…|")/,
   id: /\b[a-z]+(?:_[a-z]+)*_[0-7][0-9a-hjkmnp-tv-z]{25}\b/,
   cursor: /\beyJ[\w-]{40,}/,
+  webhookSecret: /\bwhsec_[\w+/]{43}=/,
   secret: /(?<![\w-])[\w-]{43}(?![\w-])/,
   userCode: /\b[B-Z]{4}-[B-Z]{4}\b/,
   uuid: /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b/,

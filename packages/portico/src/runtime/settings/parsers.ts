@@ -29,6 +29,24 @@ export const flag: Parser<boolean> = (text, name) => {
   throw new OperatorError(`${name} is '${text}'; it must be one of 0, 1`);
 };
 
+/** `0,5,300`: seconds before each attempt, the first of which may be at once. */
+export const schedule: Parser<readonly number[]> = (text, name) => {
+  const seconds = text.split(",").map((each) => each.trim());
+  const isValid = seconds.length <= 30 && seconds.every((each) => /^\d{1,6}$/.test(each));
+  if (isValid) return seconds.map(Number);
+  throw new OperatorError(
+    `${name} is '${text}'; write the seconds before each attempt, at most 30 numbers: 0,5,300`,
+  );
+};
+
+/** `true` or `false`; undefined if it is not set. */
+export const optionalFlag: Parser<boolean | undefined> = (text, name) => {
+  if (text === "") return undefined;
+  if (text === "true" || text === "1") return true;
+  if (text === "false" || text === "0") return false;
+  throw new OperatorError(`${name} is '${text}'; it must be true or false`);
+};
+
 export function wholeNumber(max = 99_999_999): Parser<number> {
   return (text, name) => {
     if (/^[1-9]\d{0,7}$/.test(text) && Number(text) <= max) return Number(text);

@@ -18,6 +18,7 @@ type Values = {
 export interface Settings extends Values {
   /** {base_url}, without a slash at the end. */
   readonly publicUrl: string;
+  readonly webhookPrivate: boolean;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -72,7 +73,8 @@ function settingsFrom(
     }),
   ) as Values; // Each value comes from the parser of its own entry.
   const { host, port, publicUrl = `http://${urlHost(host)}:${port}` } = values;
-  const settings = { ...values, publicUrl };
+  const { webhookPrivate = values.mode === "sandbox" } = values;
+  const settings = { ...values, publicUrl, webhookPrivate };
   if (settings.mode === "live" && !settings.secrets)
     throw new OperatorError(
       `PORTICO_SECRET is missing; live mode needs ${minSecretLength} random characters or more`,

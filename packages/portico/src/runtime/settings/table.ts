@@ -13,6 +13,7 @@ import {
   introspectionUrl,
   networks,
   oneOf,
+  optionalFlag,
   optionalText,
   origins,
   type Parser,
@@ -22,6 +23,7 @@ import {
   redisUrl,
   requiredText,
   type Sender,
+  schedule,
   secrets,
   sender,
   smtpUrl,
@@ -292,6 +294,22 @@ export const table = {
     default: "30",
     description:
       "how many days events are kept, so that a [subscription](subscriptions.md) can resume after an interruption: 1 to 9999",
+  }),
+  webhookSchedule: setting({
+    name: "PORTICO_WEBHOOK_SCHEDULE",
+    parse: schedule,
+    format: (seconds) => seconds.join(),
+    default: "0,5,300,1800,7200,18000,36000,50400,72000,86400",
+    description:
+      "seconds before each attempt of a [webhook delivery](webhooks.md#attempts), each from the end of the one before: at most 30 numbers",
+  }),
+  webhookPrivate: setting({
+    name: "PORTICO_WEBHOOK_PRIVATE",
+    parse: optionalFlag,
+    default: "",
+    defaultDescription: "`true` in sandbox mode, `false` in live mode",
+    description:
+      "whether [webhook endpoints](webhooks.md#addresses) may be at addresses that are not public, and use plain HTTP: `true` or `false`",
   }),
   usageDays: setting({
     name: "PORTICO_USAGE_DAYS",

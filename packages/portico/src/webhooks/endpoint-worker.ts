@@ -1,0 +1,246 @@
+// Sends the due deliveries of one endpoint while it holds the lease of its queue. Before each attempt it checks what the
+// endpoint may get now: its principal may have lost a scope, a role or sight of a row since the event.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Principals } from "../auth/principal.ts";
+import type { Caller } from "../declare/caller.ts";
+import { isUnavailable } from "../errors.ts";
+import { findEvents } from "../events/event-lookup.ts";
+import type { StoredNames } from "../events/stored-names.ts";
+import type { Encryption } from "../lib/encryption.ts";
+import type { FairQueue } from "../lib/fair-queue.ts";
+import type { Report } from "../lib/report.ts";
+import type { OutboundFetch } from "../net/outbound-fetch.ts";
+import type { Store } from "../store/store.ts";
+import type { VisibleEvents } from "../subscriptions/visible-events.ts";
+import { attemptDelivery, goneStatus, type Message } from "./attempt.ts";
+import { type DueDelivery, selectDue } from "./delivery-queries.ts";
+import type { DisableEndpoint } from "./disable-endpoint.ts";
+import { findEndpoint, type Target } from "./endpoint-queries.ts";
+import type { EndpointQueues, LeasedQueue, OfEndpoint } from "./endpoint-queue.ts";
+import { type Finished, QueueRecord } from "./queue-record.ts";
+import type { DeliverySchedule } from "./schedule.ts";
+import { signingKeys } from "./secret.ts";
+
+const extendBeforeMs = 40_000;
+/** Requests to one endpoint at once: one at a time while it fails. */
+const maxRequests = 32;
+/** How long to wait for further outcomes, which are recorded together. */
+const gatherMs = 3;
+/** How often to look for new deliveries while requests are in progress. */
+const lookMs = 250;
+const recordRetryMs = 500;
+/** Five days of nothing but failures disable an endpoint. */
+const failingMs = 5 * 24 * 60 * 60 * 1000;
+
+export interface WorkerOptions {
+  readonly store: Store;
+  readonly principals: Pick<Principals, "current">;
+  readonly visible: VisibleEvents;
+  readonly names: StoredNames;
+  readonly queues: EndpointQueues;
+  readonly outbound: Pick<OutboundFetch, "fetch">;
+  /** Bounds the requests of all workers. */
+  readonly slots: FairQueue;
+  readonly schedule: DeliverySchedule;
+  readonly encryption: Encryption;
+  readonly disable: DisableEndpoint;
+  readonly report: Report;
+  readonly isStopping: () => boolean;
+}
+
+export class EndpointWorker {
+  readonly #options: WorkerOptions;
+  readonly #endpoint: OfEndpoint;
+  readonly #record: QueueRecord;
+  /** The deliveries whose attempts are in progress, or have outcomes that are not recorded yet. */
+  readonly #inProgress = new Set<string>();
+  #finished: Finished[] = [];
+  #maxRequests: number;
+  #wake = (): void => {};
+
+  constructor(queue: LeasedQueue, options: WorkerOptions) {
+    this.#options = options;
+    this.#endpoint = { tenantId: queue.tenantId, endpointId: queue.id };
+    this.#record = new QueueRecord(options.store, options.queues, queue);
+    this.#maxRequests = queue.isFailing ? 1 : maxRequests;
+  }
+
+  /** Looks for new deliveries soon. */
+  wake(): void {
+    this.#wake();
+  }
+
+  /** Sends until nothing is due, and ends the lease. */
+  async run(): Promise<void> {
+    for (;;) {
+      const target = await findEndpoint(this.#options.store, this.#options.store.database, this.#endpoint);
+      if (!target?.isEnabled && this.#isIdle)
+        return this.#record.abandon(this.#endpoint, target !== undefined);
+      const caller = target?.isEnabled ? await this.#callerOf(target) : undefined;
+      if (target && caller && !this.#options.isStopping()) await this.#startDue(target, caller);
+      if (this.#isIdle) {
+        if (await this.#record.end(this.#endpoint, this.#options.isStopping())) return;
+        continue;
+      }
+      await this.#waitForOutcomes();
+      await this.#recordOutcomes(target);
+    }
+  }
+
+  get #isIdle(): boolean {
+    return this.#inProgress.size === 0;
+  }
+
+  /** The caller for whom the endpoint gets events. Without one, the endpoint is disabled. */
+  async #callerOf(target: Target): Promise<Caller | undefined> {
+    const caller = await this.#options.principals.current(target.principal);
+    if (!caller) await this.#options.disable(target, "credential_revoked");
+    return caller;
+  }
+
+  async #startDue(target: Target, caller: Caller): Promise<void> {
+    const { store, encryption } = this.#options;
+    const free = this.#maxRequests - this.#inProgress.size;
+    if (free <= 0) return;
+    const now = new Date().toISOString();
+    const due = await selectDue(store).all(store.database, { ...this.#endpoint, now });
+    const next = due.filter(({ id }) => !this.#inProgress.has(id)).slice(0, free);
+    if (next.length === 0) return;
+    const messages = await this.#messagesOf(caller, next);
+    const keys = signingKeys(encryption, target.secrets, now);
+    for (const delivery of next) {
+      this.#inProgress.add(delivery.id);
+      const message = messages.get(delivery);
+      if (typeof message !== "object") this.#fail(delivery, message);
+      else this.#send(target, keys, delivery, message);
+    }
+  }
+
+  /** What to send; without a message the delivery fails, for the reason if there is one. */
+  async #messagesOf(
+    caller: Caller,
+    due: readonly DueDelivery[],
+  ): Promise<ReadonlyMap<DueDelivery, Message | string>> {
+    const { store, names, visible, report } = this.#options;
+    const recorded = due.filter(({ payload }) => payload === null);
+    const found = await findEvents(
+      store,
+      names,
+      recorded.map(({ eventSequence }) => eventSequence),
+    );
+    const messages = new Map<DueDelivery, Message | string>();
+    const rows = new Map<string, string>();
+    try {
+      for (const { event, row } of await visible.of(caller, [...found.values()])) rows.set(event.id, row);
+    } catch (err) {
+      report("the policies of a webhook endpoint cannot be evaluated", {
+        endpoint: this.#endpoint.endpointId,
+        err,
+      });
+      return messages;
+    }
+    for (const delivery of due) {
+      const { eventId: id, eventType: type, payload, createdAt, eventSequence } = delivery;
+      const event = found.get(eventSequence);
+      const data = payload ?? rows.get(id);
+      if (data !== undefined)
+        messages.set(delivery, { id, type, timestamp: event?.createdAt ?? createdAt, data });
+      else
+        messages.set(
+          delivery,
+          event ? "The endpoint may not see the row of this event any more." : "The event was deleted.",
+        );
+    }
+    return messages;
+  }
+
+  /** @param reason undefined if it may succeed later */
+  #fail(delivery: DueDelivery, reason: string | undefined): void {
+    const at = new Date().toISOString();
+    if (reason !== undefined) {
+      this.#finished.push({
+        delivery,
+        at,
+        status: "failed",
+        nextAttemptAt: null,
+        error: reason,
+        attempt: undefined,
+      });
+      return;
+    }
+    const attempt = {
+      at,
+      status: null,
+      durationMs: 0,
+      error: "internal error",
+      response: null,
+      retryAfterMs: undefined,
+    };
+    this.#finished.push(this.#outcomeOf(delivery, attempt));
+  }
+
+  #send(target: Target, keys: readonly Buffer[], delivery: DueDelivery, message: Message): void {
+    const { slots, outbound } = this.#options;
+    const attempted = slots.run(
+      () => attemptDelivery(outbound, target.url, keys, message),
+      this.#endpoint.tenantId,
+    );
+    attempted.then(
+      (attempt) => {
+        this.#finished.push(this.#outcomeOf(delivery, attempt));
+        this.#maxRequests = attempt.error === null ? maxRequests : 1;
+        this.#wake();
+      },
+      (err: unknown) => {
+        // The delivery stays due.
+        this.#options.report("a webhook delivery could not be attempted", { delivery: delivery.id, err });
+        this.#inProgress.delete(delivery.id);
+        this.#wake();
+      },
+    );
+  }
+
+  #outcomeOf(delivery: DueDelivery, attempt: NonNullable<Finished["attempt"]>): Finished {
+    const { status, delayMs } = this.#options.schedule.verdict(delivery.attempts + 1, attempt);
+    const nextAttemptAt = delayMs === undefined ? null : new Date(Date.now() + delayMs).toISOString();
+    return { delivery, at: new Date().toISOString(), status, nextAttemptAt, error: attempt.error, attempt };
+  }
+
+  /** Waits for an outcome, and a little for others; or until it is time to look for new deliveries. */
+  async #waitForOutcomes(): Promise<void> {
+    if (this.#finished.length === 0) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timeout = setTimeout(resolve, lookMs);
+      this.#wake = resolve;
+      await promise;
+      clearTimeout(timeout);
+      this.#wake = () => {};
+    }
+    if (this.#finished.length > 0 && this.#inProgress.size > this.#finished.length) await sleep(gatherMs);
+  }
+
+  async #recordOutcomes(target: Target | undefined): Promise<void> {
+    const finished = this.#finished;
+    this.#finished = [];
+    if (finished.length === 0 && this.#record.remainingMs > extendBeforeMs) return;
+    const failingSince = await this.#write(finished);
+    for (const { delivery } of finished) this.#inProgress.delete(delivery.id);
+    if (!target?.isEnabled) return;
+    const isGone = finished.some(({ attempt }) => attempt?.status === goneStatus);
+    if (isGone) await this.#options.disable(target, "gone");
+    else if (failingSince !== null && Date.parse(failingSince) <= Date.now() - failingMs)
+      await this.#options.disable(target, "failing");
+  }
+
+  /** Tries again until the lease ends: deliveries whose outcome is not written are sent again. */
+  async #write(finished: readonly Finished[]): Promise<string | null> {
+    for (;;)
+      try {
+        return await this.#record.write(this.#endpoint, finished);
+      } catch (error) {
+        if (!isUnavailable(error) || this.#record.remainingMs <= 0) throw error;
+        await sleep(recordRetryMs);
+      }
+  }
+}

@@ -1,0 +1,80 @@
+// Sends due deliveries in the background: leases the queues of endpoints in which something is due, and lets a worker
+// send for each.
+
+import { randomUUID } from "node:crypto";
+import { FairQueue } from "../lib/fair-queue.ts";
+import type { OutboundFetch } from "../net/outbound-fetch.ts";
+import { EndpointQueues, type LeasedQueue, leaseMs } from "./endpoint-queue.ts";
+import { EndpointWorker, type WorkerOptions } from "./endpoint-worker.ts";
+
+/** Endpoints that a process sends to at once. */
+const maxEndpointsAtOnce = 200;
+/** Requests at once, and those for one tenant. */
+const requestSlots = { slots: 256, slotsPerGroup: 128 };
+
+export interface SenderOptions extends Omit<WorkerOptions, "queues" | "slots" | "outbound" | "isStopping"> {
+  readonly outbound: OutboundFetch;
+}
+
+export class DeliverySender {
+  readonly #options: WorkerOptions;
+  readonly #outbound: OutboundFetch;
+  readonly #queues: EndpointQueues;
+  readonly #workers = new Map<string, { readonly worker: EndpointWorker; readonly done: Promise<void> }>();
+  readonly #stopping = new AbortController();
+
+  constructor(options: SenderOptions) {
+    this.#outbound = options.outbound;
+    this.#queues = new EndpointQueues(options.store, options.report);
+    this.#options = {
+      ...options,
+      queues: this.#queues,
+      slots: new FairQueue(requestSlots),
+      isStopping: () => this.#stopping.signal.aborted,
+    };
+  }
+
+  /** Starts to send what is due. Call it periodically, one call at a time. */
+  async poll(): Promise<void> {
+    const free = maxEndpointsAtOnce - this.#workers.size;
+    const now = Date.now();
+    if (this.#stopping.signal.aborted || free <= 0 || !(await this.#queues.isAnyDue(timestampOf(now))))
+      return;
+    const lease = { id: randomUUID(), from: timestampOf(now), until: timestampOf(now + leaseMs) };
+    for (const queue of await this.#queues.lease(free, lease)) this.#start(queue);
+  }
+
+  /** Looks for new deliveries of the endpoints that are being sent to. */
+  wake(): void {
+    for (const { worker } of this.#workers.values()) worker.wake();
+  }
+
+  /** Waits for requests in progress. After the timeout they are aborted, and attempted again later. */
+  async stop(timeoutMs: number): Promise<void> {
+    this.#stopping.abort();
+    this.wake();
+    const timeout = setTimeout(() => this.#outbound.close(), timeoutMs);
+    await Promise.all([...this.#workers.values()].map(({ done }) => done));
+    clearTimeout(timeout);
+    this.#outbound.close();
+  }
+
+  #start(queue: LeasedQueue): void {
+    const worker = new EndpointWorker(queue, this.#options);
+    const done = worker
+      .run()
+      .catch((err: unknown) => {
+        // The queue is due again at the end of the lease.
+        this.#options.report("the deliveries of a webhook endpoint are interrupted", {
+          endpoint: queue.id,
+          err,
+        });
+      })
+      .finally(() => this.#workers.delete(queue.lease.id + queue.id));
+    this.#workers.set(queue.lease.id + queue.id, { worker, done });
+  }
+}
+
+function timestampOf(time: number): string {
+  return new Date(time).toISOString();
+}

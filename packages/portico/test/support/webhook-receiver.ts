@@ -1,0 +1,105 @@
+// A receiver of webhooks on this machine, which keeps what it got and answers as a test says.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Webhook } from "standardwebhooks";
+import type { TestServer } from "./scenario.ts";
+import type { Answer, RequestOptions } from "./server.ts";
+
+export interface Received {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The parsed body. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any member; a missing one makes them fail.
+  readonly body: any;
+}
+
+/** Answers a request; by default with the status 204. */
+export type Respond = (response: ServerResponse, received: Received) => void;
+
+export class WebhookReceiver {
+  readonly #server: Server;
+  readonly received: Received[] = [];
+  respond: Respond = (response) => void response.writeHead(204).end();
+  #waiting: (() => void)[] = [];
+
+  private constructor() {
+    this.#server = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const text = Buffer.concat(chunks).toString();
+      const { url: path = "/", headers } = request;
+      const received = { path, headers, text, body: JSON.parse(text) };
+      this.received.push(received);
+      for (const wake of this.#waiting.splice(0)) wake();
+      this.respond(response, received);
+    });
+  }
+
+  static async start(): Promise<WebhookReceiver> {
+    const receiver = new WebhookReceiver();
+    receiver.#server.listen(0, "127.0.0.1");
+    await once(receiver.#server, "listening");
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** What was received at a path. */
+  at(path: string): readonly Received[] {
+    return this.received.filter((each) => each.path === path);
+  }
+
+  /** Waits until a path has received a number of requests. @throws Error after 20 seconds */
+  async waitFor(path: string, count = 1): Promise<readonly Received[]> {
+    const timeout = AbortSignal.timeout(20_000);
+    while (this.at(path).length < count) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      this.#waiting.push(resolve);
+      timeout.onabort = () =>
+        reject(new Error(`${path} received ${this.at(path).length} of ${count} requests`));
+      await promise;
+    }
+    return this.at(path);
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+}
+
+/** Verifies a request as a consumer does. @throws Error for an invalid signature */
+export function verify(secret: string, { text, headers }: Received): unknown {
+  return new Webhook(secret).verify(text, headers as Record<string, string>);
+}
+
+/** Creates an endpoint. @returns its row, with the secret */
+export function makeEndpoint(
+  server: Pick<TestServer, "create">,
+  url: string,
+  eventTypes: readonly string[],
+  options?: RequestOptions,
+): Promise<Answer["body"]> {
+  return server.create("/v1/webhook-endpoints", { url, eventTypes }, options);
+}
+
+/** Reads until a condition holds. @throws AssertionError after 20 seconds */
+export async function until<Input>(
+  read: (input: Input) => Promise<Answer["body"]>,
+  input: Input,
+  holds: (value: Answer["body"]) => boolean,
+): Promise<Answer["body"]> {
+  for (const end = Date.now() + 20_000; ; await sleep(25)) {
+    const value = await read(input);
+    if (holds(value)) return value;
+    assert.ok(Date.now() < end, `still ${JSON.stringify(value)}`);
+  }
+}
