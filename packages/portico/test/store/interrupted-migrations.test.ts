@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { test } from "node:test";
+import { StatementSync } from "node:sqlite";
+import { mock, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { app } from "../../src/declare/app.ts";
 import { integer, text } from "../../src/declare/field.ts";
@@ -132,6 +133,26 @@ onEachDatabase("migrations", (database) => {
       await assert.rejects(update(store, { drops, complete: fault }), /a fault/);
       assert.deepEqual((await update(store, { drops })).statements, []);
       await assert.rejects(update(store, { drops }), /has no column size/);
+    }));
+
+  test("let others write between two indexes", () =>
+    using(async (store) => {
+      if (database === "postgres") return;
+      const { all } = StatementSync.prototype;
+      const texts: string[] = [];
+      const recorded = mock.method(
+        StatementSync.prototype,
+        "all",
+        function (this: StatementSync, ...values: []) {
+          texts.push(this.sourceSQL.split(" ").slice(0, 2).join(" "));
+          return Reflect.apply(all, this, values);
+        },
+      );
+      const fields = { title: text({ max: 100 }), size: integer({ optional: true }) };
+      await migrate(store, tablesOf(modelOf({ fields, filter: ["title", "size"] }), []));
+      recorded.mock.restore();
+      const written = texts.filter((each) => ["create index", "commit"].includes(each));
+      assert.deepEqual(written, ["commit", "create index", "commit", "create index", "commit"]);
     }));
 
   test("on a disk that fills up leave a database that serves, and continue once there is space", () =>

@@ -74,7 +74,9 @@ function indexSteps({ store, tables }: Planning, table: Table, existing: Existin
     ...ownIndexes(existing.brokenIndexes).map((name) => drop(name, false)),
     ...missing.map((index) =>
       sqlStep(store.dialect, "index", tables.addIndex(table, index), {
-        isApart,
+        // Otherwise writers would wait for all of them. A unique one can fail, and then nothing is to be changed.
+        isApart: isApart || !index.isUnique,
+        isLocking: !isApart,
         index: { name: index.name, table: table.name },
         ...(isApart && { undo: tables.dropIndex(index.name) }),
       }),
