@@ -107,14 +107,20 @@ export class EndpointWorker {
     const due = await selectDue(store).all(store.database, { ...this.#endpoint, now });
     const next = due.filter(({ id }) => !this.#inProgress.has(id)).slice(0, free);
     if (next.length === 0) return;
-    const messages = await this.#messagesOf(caller, next);
     const keys = signingKeys(encryption, target.secrets, now);
+    const messages = keys.length > 0 ? await this.#messagesOf(caller, next) : new Map<DueDelivery, string>();
+    if (keys.length === 0) this.#reportLostSecret();
     for (const delivery of next) {
       this.#inProgress.add(delivery.id);
       const message = messages.get(delivery);
       if (typeof message !== "object") this.#fail(delivery, message);
       else this.#send(target, keys, delivery, message);
     }
+  }
+
+  #reportLostSecret(): void {
+    const message = "the secret of a webhook endpoint cannot be decrypted: was PORTICO_SECRET replaced?";
+    this.#options.report(message, { endpoint: this.#endpoint.endpointId });
   }
 
   /** What to send; without a message the delivery fails, for the reason if there is one. */
