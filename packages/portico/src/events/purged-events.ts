@@ -1,7 +1,7 @@
 // The retention of events. The position of the last purged event of each resource is kept, so that a subscriber that
 // resumes before it learns that it has missed events.
 
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { dayMs, type RetentionPolicy } from "../jobs/purge.ts";
 import { defineQuery, type ParametersOf } from "../store/own-tables/query.ts";
 import { ownTable } from "../store/own-tables/table.ts";
@@ -72,16 +72,25 @@ const selectLast = defineQuery([purgedEventsTable], (db, { tenantId, resource }:
     .where("resource", "=", resource),
 );
 
-/** Deletes events after a number of days, except the newest: it shows the last sequence number. */
-export function eventRetention(store: Store, days: number): RetentionPolicy {
+/** Whether old events are still needed. @param event the alias of a table with the position of each */
+export type NeededEvents = (event: string) => RawBuilder<boolean>;
+
+/**
+ * Deletes events after a number of days, except the newest, which shows the last sequence number, and those that are
+ * needed.
+ */
+export function eventRetention(store: Store, days: number, areNeeded: NeededEvents): RetentionPolicy {
+  const transactionId = store.database.isRemote ? sql`transaction_id` : sql`0 as transaction_id`;
   return {
     table: "events",
     retentionMs: days * dayMs,
     key: sql`sequence`,
     // There is no index on `created_at`, because every write would have to maintain it.
     selectExpired: (idColumn, before) => sql`select ${idColumn} from
-      (select sequence, created_at from events order by sequence limit ${sql.lit(inspectedRows)}) as oldest
-      where created_at < ${before} and sequence < (select max(sequence) from events) order by sequence`,
+      (select sequence, created_at, ${transactionId} from events order by sequence
+        limit ${sql.lit(inspectedRows)}) as oldest
+      where created_at < ${before} and sequence < (select max(sequence) from events)
+        and not (${areNeeded("oldest")}) order by sequence`,
     encode: (time) => new Date(time).toISOString(),
     returning: ["tenant_no", "resource", "sequence", ...(store.database.isRemote ? ["transaction_id"] : [])],
     async onDeleted(session, rows: readonly EventKey[]) {

@@ -33,6 +33,7 @@ import type { Store } from "../store/store.ts";
 import { usageModule } from "../usage/module.ts";
 import type { WebhookEndpoints } from "../webhooks/endpoint.ts";
 import { webhooksModule } from "../webhooks/module.ts";
+import { areEventsNeeded } from "../webhooks/needed-events.ts";
 import { loadApp, type Project } from "./config.ts";
 import type { Module, ModuleOptions, ModuleReport } from "./module.ts";
 import { readSettings, type Settings } from "./settings/settings.ts";
@@ -52,7 +53,7 @@ function modulesOf(
     mailModule(options),
     clientsModule(),
     tokensModule(),
-    eventsModule(options),
+    eventsModule(options, areEventsNeeded),
     eventLogModule(),
     webhooks,
     httpModule(),
