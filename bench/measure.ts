@@ -17,7 +17,7 @@ import { Pgbench } from "./pgbench.ts";
 import { environmentFor, PorticoServer, projectFolder } from "./portico-server.ts";
 import { Rival } from "./rival.ts";
 import { rivalKinds } from "./rival-kinds.ts";
-import { createRow, findDeepPage, mixedParts, policyRows, readParts, readRows, tokenRow } from "./rows.ts";
+import { createRow, findDeepPage, mixedParts, policyRows, readRows, tokenRow } from "./rows.ts";
 import { createWorkspace, type Workspace } from "./workspace.ts";
 
 export interface Measured {
@@ -28,8 +28,6 @@ export interface Measured {
   /** The size of the database once it is filled, with indexes. */
   readonly databaseBytes: number;
   readonly memory: Memory;
-  /** With `--soak`: the same after nested queries and creates as well. */
-  readonly soakedMemory?: Memory;
 }
 
 const program = join(import.meta.dirname, "fill.ts");
@@ -57,13 +55,9 @@ export async function measure(database: DatabaseName, options: Options, report: 
       ...(await measurePolicies(database, tool, options, reportRows)),
     ];
     report(`${database}: memory after ${requestsForMemory.join(" and ")} requests`);
-    const reads = { requests: requestsForMemory, parts: readParts(filled), maxMinutes: 5, seconds: 5 };
-    const memory = await measureMemory(start, reads, tool);
-    const measured = { database, tool: tool.name, rows, startUpMs, databaseBytes, memory };
-    if (!options.isSoaked) return measured;
-    report(`${database}: memory after as many requests, half of them nested queries and creates`);
     const mixed = { requests: requestsForMemory, parts: mixedParts(filled), maxMinutes: 15, seconds: 2 };
-    return { ...measured, soakedMemory: await measureMemory(start, mixed, tool) };
+    const memory = await measureMemory(start, mixed, tool);
+    return { database, tool: tool.name, rows, startUpMs, databaseBytes, memory };
   } finally {
     await workspace.remove();
   }

@@ -14,15 +14,13 @@ export interface Options {
   readonly only: DatabaseName | undefined;
   /** Whether Portico is compared with other servers that can be used instead. */
   readonly hasRivals: boolean;
-  /** Whether memory is also measured after nested queries and creates. */
-  readonly isSoaked: boolean;
   readonly isJson: boolean;
 }
 
 export const help = `npm run bench -- [options]
 
 Measures Portico and a bare node:http server in turn and prints Portico's share of that limit.
-It takes about nine minutes for each database. PostgreSQL is measured if BENCH_DATABASE_URL names a
+It takes about twelve minutes for each database. PostgreSQL is measured if BENCH_DATABASE_URL names a
 database (postgres://user:password@host/name); the bench creates a schema of its own and drops it.
 
   --seconds N        how long each server is measured in each round (2)
@@ -32,8 +30,6 @@ database (postgres://user:password@host/name); the bench creates a schema of its
   --tool NAME        wrk or autocannon (wrk if it is installed)
   --only NAME        sqlite or postgres
   --no-rivals        measure no other servers, except creates of hand-written ones
-  --soak             also measure memory after a million requests, half of them nested
-                     queries and creates; it takes up to 15 minutes more
   --json             print one JSON object
   --help             show this help
 `;
@@ -51,7 +47,6 @@ export function readOptions(args: readonly string[]): Options | undefined {
       tool: text,
       only: text,
       "no-rivals": { type: "boolean" },
-      soak: { type: "boolean" },
       json: { type: "boolean" },
       help: { type: "boolean" },
     },
@@ -66,7 +61,6 @@ export function readOptions(args: readonly string[]): Options | undefined {
     tool: choice("tool", values.tool, ["wrk", "autocannon"]),
     only: choice("only", values.only, ["sqlite", "postgres"]),
     hasRivals: !values["no-rivals"],
-    isSoaked: values.soak ?? false,
     isJson: values.json ?? false,
   };
 }

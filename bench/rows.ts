@@ -94,7 +94,7 @@ export function policyRows({ memberOfFew, memberOfMany }: FilledMemberships): Ro
   ];
 }
 
-export function createRow({ key }: Filled): Row {
+export function createRow({ key }: Pick<Filled, "key">): Row {
   const headers = { ...keyHeader(key), "Content-Type": "application/json" };
   return {
     name: "create",
@@ -108,20 +108,14 @@ export function tokenRow(client: Client): Row {
   return { name: "token by client_credentials", load: tokenLoad(client), floorPercent: 50 };
 }
 
-/** Posts by id and pages in turn. */
-export function readParts({ key, ids }: Filled): LoadShare[] {
+/** Posts by id and pages in turn, and half of the requests nested queries and creates. */
+export function mixedParts({ key, ids }: Filled): LoadShare[] {
   const paths = ids.slice(0, 10_000).flatMap((id) => [`/posts/${id}`, firstPage]);
-  const load: Load = { status: 200, method: "GET", paths, headers: keyHeader(key), body: "" };
-  return [{ load, share: 1 }];
-}
-
-/** Half of the requests as `readParts`, the others nested queries and creates. */
-export function mixedParts(filled: Filled): LoadShare[] {
-  const [reads] = readParts(filled);
+  const reads: Load = { status: 200, method: "GET", paths, headers: keyHeader(key), body: "" };
   return [
-    { load: reads!.load, share: 1 / 2 },
-    { load: graphqlRow("nested", filled.key, nestedQuery).load, share: 1 / 4 },
-    { load: createRow(filled).load, share: 1 / 4 },
+    { load: reads, share: 1 / 2 },
+    { load: graphqlRow("nested", key, nestedQuery).load, share: 1 / 4 },
+    { load: createRow({ key }).load, share: 1 / 4 },
   ];
 }
 

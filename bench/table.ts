@@ -13,21 +13,20 @@ export const databaseFloorMegabytes = 280;
 const titles = { sqlite: "SQLite", postgres: "PostgreSQL" } as const;
 const nameWidth = 32;
 
-export function table({ database, rows, startUpMs, databaseBytes, memory, soakedMemory }: Measured): string {
+export function table({ database, rows, startUpMs, databaseBytes, memory }: Measured): string {
   return [
     line(titles[database], "requests/s", "p99 ms", "limit/s", "of limit", "floor"),
     ...rows.flatMap(rowLines),
     "",
     lineWithFloor("start-up to the first 200", `${whole(startUpMs)} ms`, `${whole(startUpFloorMs)} ms`),
     lineWithFloor("database", megabytes(databaseBytes / 1e6), `${databaseFloorMegabytes} MB`),
-    ...memoryLines("memory at start", memory),
-    ...(soakedMemory ? memoryLines("memory at start, mixed load", soakedMemory) : []),
+    ...memoryLines(memory),
   ].join("\n");
 }
 
-function memoryLines(title: string, { atStartMegabytes, after }: Memory): string[] {
+function memoryLines({ atStartMegabytes, after }: Memory): string[] {
   return [
-    line(title, megabytes(atStartMegabytes)),
+    line("memory at start", megabytes(atStartMegabytes)),
     ...after.map((each) =>
       lineWithFloor(
         `  after ${whole(each.requests)} requests`,
