@@ -11,9 +11,26 @@ import { sendError } from "../http/error-response.ts";
 import { registerRest } from "../rest/routes.ts";
 import { graphqlLimitsOf, type Settings } from "../runtime/settings/settings.ts";
 
+/** A request that the server refuses. */
+export class RefusedRequest extends OperatorError {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+
+  /** Whether the request itself is valid, and refused because of who sends it. */
+  get isAboutCaller(): boolean {
+    return this.status === 401 || this.status === 403;
+  }
+}
+
 const chargeNothing = async (): Promise<void> => {};
 
-/** @param path with a query: `/v1/posts?status=draft` @throws OperatorError with the message of the server's error */
+/** @param path with a query: `/v1/posts?status=draft` @throws RefusedRequest with the server's error */
 export async function requestRest(engine: Engine, caller: Caller, path: string): Promise<void> {
   if (!path.startsWith("/"))
     throw new OperatorError(`PATH is '${path}'; it must begin with a slash: /v1/posts?limit=5`);
@@ -28,10 +45,12 @@ export async function requestRest(engine: Engine, caller: Caller, path: string):
     chargeResponse: chargeNothing,
   });
   const response = await server.inject({ method: "GET", url: path });
-  if (response.statusCode >= 400) throw new OperatorError(response.json().error.message);
+  if (response.statusCode < 400) return;
+  const { code, message } = response.json().error;
+  throw new RefusedRequest(response.statusCode, code, message);
 }
 
-/** @throws OperatorError with the message of the server's first error */
+/** @throws RefusedRequest with the server's first error */
 export async function requestGraphql(
   engine: Engine,
   settings: Settings,
@@ -48,5 +67,7 @@ export async function requestGraphql(
   const request = requestOfBody({ query: document });
   const { hasData, failures } = await executor.execute(request, caller, true, () => {});
   // A recorded read has no row, which a field of the document may not accept.
-  if (!hasData) throw new OperatorError(failures[0]!.formatted.message);
+  const [first] = failures;
+  if (first && (!hasData || first.problem.status === 403 || first.problem.status === 401))
+    throw new RefusedRequest(first.problem.status, first.problem.code, first.formatted.message);
 }

@@ -24,7 +24,7 @@ export function policyConditions(caller: Caller, resource: ResourceModel): reado
 
 /** The conditions that the own policy of a resource adds to every read. */
 export function ownPolicyConditions(caller: Caller, resource: ResourceModel): readonly Condition[] {
-  return conditionsOfRule(caller, resource, resource.policy.read);
+  return ruleConditions(caller, resource, resource.policy.read);
 }
 
 /**
@@ -39,7 +39,7 @@ export function writeConditions(
   const { policy, parent, inheritsPolicy, refusable } = resource;
   if (!refusable.has(operation)) return none;
   const rule = policy[operation];
-  if (rule) return rule === policy.read ? none : conditionsOfRule(caller, resource, rule);
+  if (rule) return rule === policy.read ? none : ruleConditions(caller, resource, rule);
   if (!parent || !inheritsPolicy) return none;
   return ofParent(resource, writeConditions(caller, parent.reference!.target, "update"));
 }
@@ -74,7 +74,8 @@ function ofParent({ parent }: ResourceModel, conditions: readonly Condition[]): 
   return conditions.length === 0 ? none : [{ attribute: parent!, operator: "is", conditions }];
 }
 
-function conditionsOfRule(
+/** The conditions that one rule demands of the rows of a caller. */
+export function ruleConditions(
   caller: Caller,
   resource: ResourceModel,
   rule: PolicyRule | undefined,

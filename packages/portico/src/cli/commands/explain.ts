@@ -8,49 +8,95 @@ import { CursorCodec } from "../../query/cursor.ts";
 import { assemble } from "../../runtime/compose.ts";
 import { existingSecrets } from "../../runtime/secrets.ts";
 import { type ExplainedStatement, explainRead } from "../../store/explain/explained-read.ts";
-import { openForPlans } from "../../store/explain/open.ts";
+import { type ExplainingStore, openForPlans } from "../../store/explain/open.ts";
 import { isList } from "../../store/explain/recorded-reads.ts";
-import type { Command } from "../command.ts";
-import { requestGraphql, requestRest } from "../recorded-request.ts";
+import type { Arguments, Command } from "../command.ts";
+import { accessLines, callerNamed, type ExplainedAccess, explainAccess } from "../explained-access.ts";
+import { writeOf } from "../explained-write.ts";
+import { RefusedRequest, requestGraphql, requestRest } from "../recorded-request.ts";
 import { tenantOption } from "../tenant-work.ts";
 
 const explain: Command = {
   name: "explain",
-  summary: "Show the SQL statements of a GET, their plans, and the index that is missing, if one is.",
+  summary:
+    "Show the SQL statements of a GET and their plans; with --as, what refuses a request or hides a row.",
   options: {
     graphql: { help: "PATH is a GraphQL query: '{ posts { title } }'" },
     analyze: { help: "run the statements, so that the plans have times" },
+    as: {
+      value: "WHO",
+      help: "the id or address of a user, the id of an API key, or anonymous (default: the server itself)",
+    },
+    method: { value: "METHOD", help: "with --as: POST, PUT, PATCH or DELETE (default: GET)" },
     tenant: tenantOption,
   },
   positionals: ["PATH"],
   async run(args) {
-    const { model, settings } = await assemble(args.project);
+    const assembly = await assemble(args.project);
+    const { model, settings } = assembly;
     const [request = ""] = args.positionals;
-    const { store, database, recorder } = await openForPlans(settings.databaseUrl, {
-      slowReadMs: 1000 * settings.slowReadSeconds,
-    });
+    const opened = await openForPlans(settings.databaseUrl, { slowReadMs: 1000 * settings.slowReadSeconds });
+    const { store, database, recorder } = opened;
     try {
       const secrets = existingSecrets(settings);
       const engine = new Engine(model, store, secrets && new CursorCodec(secrets));
       const tenant = await findTenant(store, args.text("tenant"));
-      const caller = systemCaller(model, tenant.id);
-      if (args.isSet("graphql")) await requestGraphql(engine, settings, caller, request);
-      else await requestRest(engine, caller, request);
-      if (recorder.reads.length === 0) throw new OperatorError("the request reads no rows");
-      const statements: ExplainedStatement[] = [];
-      for (const [index, read] of recorder.reads.entries()) {
-        const previous = recorder.reads[index - 1]?.input.read;
-        const follows = !args.isSet("graphql") && previous !== undefined && isList(previous);
-        let when = follows ? "the page has no rows" : null;
-        if (read.input.read === previous) when = "the statement before finds too few rows";
-        statements.push(...(await explainRead(database, read, when, args.isSet("analyze"))));
+      const who = args.text("as");
+      const method = args.text("method")?.toUpperCase() ?? "GET";
+      if (who === undefined && method !== "GET") throw new OperatorError("--method needs --as");
+      const caller =
+        who === undefined
+          ? systemCaller(model, tenant.id)
+          : await callerNamed(store, model, settings, tenant.id, who);
+      let refusal: RefusedRequest | undefined;
+      const write = method === "GET" ? undefined : writeOf(model, method, request);
+      if (!write) {
+        try {
+          if (args.isSet("graphql")) await requestGraphql(engine, settings, caller, request);
+          else await requestRest(engine, caller, request);
+        } catch (error) {
+          // Without --as nothing is refused but an invalid request.
+          if (who === undefined || !(error instanceof RefusedRequest) || !error.isAboutCaller) throw error;
+          refusal = error;
+        }
+        if (recorder.reads.length === 0 && !refusal) throw new OperatorError("the request reads no rows");
       }
-      return { json: { request, statements }, lines: statements.flatMap(statementLines) };
+      const statements = refusal ? [] : await statementsOf(opened, args);
+      if (who === undefined) return { json: { request, statements }, lines: statementLinesOf(statements) };
+      const reads = recorder.reads.map(({ input }) => input.read);
+      const access: ExplainedAccess = await explainAccess(store, caller, { reads, write, refusal });
+      return {
+        json: { request, ...access, statements },
+        lines: [
+          ...accessLines(access),
+          ...(statements.length > 0 ? [""] : []),
+          ...statementLinesOf(statements),
+        ],
+      };
     } finally {
       await database.close();
     }
   },
 };
+
+async function statementsOf(
+  { database, recorder }: ExplainingStore,
+  args: Arguments,
+): Promise<readonly ExplainedStatement[]> {
+  const statements: ExplainedStatement[] = [];
+  for (const [index, read] of recorder.reads.entries()) {
+    const previous = recorder.reads[index - 1]?.input.read;
+    const follows = !args.isSet("graphql") && previous !== undefined && isList(previous);
+    let when = follows ? "the page has no rows" : null;
+    if (read.input.read === previous) when = "the statement before finds too few rows";
+    statements.push(...(await explainRead(database, read, when, args.isSet("analyze"))));
+  }
+  return statements;
+}
+
+function statementLinesOf(statements: readonly ExplainedStatement[]): string[] {
+  return statements.flatMap(statementLines);
+}
 
 function statementLines(statement: ExplainedStatement, index: number): string[] {
   const { resource, when, speed, reason, indexes, declare, sql, parameters, plan } = statement;
