@@ -1,7 +1,7 @@
 // Checks whether the path of the database still names the open file. If the file was moved, removed or replaced, writes
 // to the open file are lost to every process that opens the path later.
 
-import { statSync } from "node:fs";
+import { closeSync, openSync, statSync } from "node:fs";
 
 export class DatabaseFile {
   readonly path: string;
@@ -21,6 +21,18 @@ export class DatabaseFile {
     const log = identityOf(`${this.path}-wal`);
     this.#openedLog ??= log;
     return log === this.#openedLog;
+  }
+}
+
+/**
+ * Creates an empty file, unless it exists, that only its owner may read. An existing file is not opened: closing it would
+ * end all locks that this process has on it.
+ */
+export function createFile(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   }
 }
 

@@ -1,7 +1,6 @@
 // SQLite: one connection reads, one writes. Reads return synchronously, except slow and large ones, which run in worker
 // threads. Writes are queued until the end of the tick and committed together (`group-commit.ts`).
 
-import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { OperatorError } from "../../errors.ts";
 import { errorMessage } from "../../lib/error-message.ts";
@@ -18,7 +17,7 @@ import type {
 } from "../database.ts";
 import type { CountRefused } from "../slow-read-queue.ts";
 import { maxValueBytes, SqliteConnection } from "./connection.ts";
-import { DatabaseFile } from "./database-file.ts";
+import { createFile, DatabaseFile } from "./database-file.ts";
 import { Faults } from "./faults.ts";
 import { createFolder } from "./folder.ts";
 import { GroupCommitWriter } from "./group-commit.ts";
@@ -40,7 +39,7 @@ export class SqliteDatabase implements Database {
     try {
       createFolder(dirname(file));
       // Only the owner may read email addresses and hashes. SQLite gives the log and its index the same permissions.
-      closeSync(openSync(file, "a", 0o600));
+      createFile(file);
       this.#file = new DatabaseFile(file);
       this.#writer = new GroupCommitWriter(new SqliteConnection(file, 0), this.#file, () =>
         this.#readTransaction.closeUntilNextTick(),

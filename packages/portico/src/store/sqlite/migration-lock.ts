@@ -1,10 +1,11 @@
 // The lock of migrations: only one migrates a file at a time, also between the transactions of its steps. It is a lock on an
 // empty file beside the database, which the operating system releases when the process ends.
 
-import { closeSync, openSync, rmSync, statSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isBusy } from "./connection.ts";
+import { createFile } from "./database-file.ts";
 
 /** How often to retry the lock while another process migrates. */
 const retryMs = 100;
@@ -36,15 +37,6 @@ function tryLock(path: string): (() => void) | undefined {
   }
   lock.close();
   return undefined;
-}
-
-/** Does not open an existing file: closing it would end all locks that this process has on it. */
-function createFile(path: string): void {
-  try {
-    closeSync(openSync(path, "wx", 0o600));
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-  }
 }
 
 function inodeOf(path: string): bigint | undefined {
