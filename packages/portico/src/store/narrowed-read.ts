@@ -114,7 +114,9 @@ async function valuesOf(
   if (!anchored) return undefined;
   const [{ attribute, values }, ...others] = anchored;
   if (values.length === 0) return [];
-  if (attribute === column && others.length === 0) return values.map(String).filter((each) => each !== noId);
+  // Whether a row has the id shows when the rows with these ids are read; whether a row refers to another must be read.
+  if (column.name === "id" && attribute === column && others.length === 0)
+    return values.map(String).filter((each) => each !== noId);
   search.statements += 1;
   if (search.statements > maxStatements) return undefined;
   const rows = await search.find({ resource, column, conditions: anchored });

@@ -1,7 +1,7 @@
 // The models of random policies, and the rows that they are tried on.
 
 import { createTenant } from "../../src/auth/tenants/tenant.ts";
-import { app } from "../../src/declare/app.ts";
+import { type App, app } from "../../src/declare/app.ts";
 import type { Caller } from "../../src/declare/caller.ts";
 import {
   belongsTo,
@@ -44,8 +44,18 @@ export const unrestricted: Declarations = { top: [], mid: [], leaf: [] };
  * @param current the policies of each request
  */
 export function modelOf(inherits: boolean, declarations: Declarations, current: () => Policies): Model {
+  return buildModel(appOf(inherits, declarations, current), []);
+}
+
+export function appOf(inherits: boolean, declarations: Declarations, current: () => Policies): App {
   const declare = resource as unknown as (name: string, declaration: object) => Resource;
-  const common = { fields, filter: ["kind", "rank"], sort: ["rank"], search: ["word"] };
+  const common = {
+    fields,
+    filter: ["kind", "rank"],
+    sort: ["rank"],
+    search: ["word"],
+    nestedUnder: ["tenant"],
+  };
   const policyOf = (level: Level) => {
     const declared = declarations[level];
     if (declared === "all") return { policy: () => current()[level].read };
@@ -53,7 +63,11 @@ export function modelOf(inherits: boolean, declarations: Declarations, current: 
     const decide = declared.map((operation) => [operation, () => current()[level][operation]]);
     return { policy: Object.fromEntries(decide) };
   };
-  const top = declare("top", { ...common, ...policyOf("top") });
+  const top = declare("top", {
+    ...common,
+    filter: [...common.filter, "mids.kind"],
+    ...policyOf("top"),
+  });
   const mid = declare("mid", { ...common, parent: top, ...policyOf("mid"), inheritPolicy: inherits });
   const leaf = declare("leaf", {
     ...common,
@@ -62,7 +76,7 @@ export function modelOf(inherits: boolean, declarations: Declarations, current: 
     parent: mid,
     ...policyOf("leaf"),
   });
-  return buildModel(app({ name: "Tree", resources: [top, mid, leaf] }), []);
+  return app({ name: "Tree", resources: [top, mid, leaf] });
 }
 
 const nobody = Object.fromEntries(operations.map((operation) => [operation, true]));

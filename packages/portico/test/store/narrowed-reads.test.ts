@@ -12,10 +12,16 @@ import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server
 const authors = resource("author", { fields: { name: text({ max: 20 }), rank: choice(["top", "low"]) } });
 const posts = resource("post", {
   fields: { title: text({ max: 20 }), author: belongsTo(() => authors, { optional: true }) },
-  filter: ["author.name", "author.rank", "remarks.word"],
+  filter: ["author.name", "author.rank", "remarks.word", "pins.id"],
   sort: ["title"],
 });
 const remarks = resource("remark", { parent: posts, fields: { word: text({ max: 20 }) } });
+/** Members see those of one post. */
+let pinned = "";
+const pins = resource("pin", {
+  fields: { post: belongsTo(() => posts) },
+  policy: ({ caller: { role } }) => role === "owner" || { postId: pinned },
+});
 const teams = resource("team", { fields: { name: text({ max: 20 }) } });
 const members = resource("member", {
   fields: { team: belongsTo(() => teams), user: belongsTo(() => users) },
@@ -38,7 +44,7 @@ const tickets = resource("ticket", {
 });
 const declared = app({
   name: "Few",
-  resources: [authors, posts, remarks, teams, members, projects, tickets],
+  resources: [authors, posts, remarks, pins, teams, members, projects, tickets],
 });
 
 interface Recorded {
@@ -101,7 +107,7 @@ onEachDatabase("lists by related rows", (database) => {
     server = await createServer(declared, { databaseUrl, port: 0, log: { write() {} } });
     await server.listen();
     tenant.id = (await request("/v1/me")).tenant.id;
-    const scopes = ["projects:read", "tickets:read"];
+    const scopes = ["projects:read", "tickets:read", "posts:read", "pins:read"];
     const people: Record<string, string> = {};
     for (const name of ["few", "many", "nobody"]) {
       people[name] = await make("/users", { name, email: `${name}@test.example` });
@@ -152,6 +158,19 @@ onEachDatabase("lists by related rows", (database) => {
     assert.deepEqual(await names("/posts?author.rank=top&author.name=7&"), ["p7"]);
     assert.equal((await names("/posts?author.rank=top&")).length, 25);
     assert.deepEqual(await names("/posts?remarks.word=rare&"), ["p8", "p0"]);
+  });
+
+  test("a condition on the reference of related rows needs such a row, and not only the row referred to", async () => {
+    const query =
+      "{ postsConnection(first: 9, filter: { pins: { some: {} } }) { edges { node { title } } } }";
+    const shown = async (): Promise<string[]> => {
+      const { data } = await request("/graphql", keys.few, { query });
+      return data.postsConnection.edges.map(({ node }: { node: { title: string } }) => node.title);
+    };
+    pinned = await make("/posts", { title: "not pinned" });
+    assert.deepEqual(await shown(), []);
+    await make("/pins", { postId: pinned });
+    assert.deepEqual(await shown(), ["not pinned"]);
   });
 
   test("a page of few rows is a quick read of the ranges that they name, and another a slow read", async () => {
