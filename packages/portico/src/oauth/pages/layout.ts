@@ -53,6 +53,7 @@ a { color: var(--accent); }
 p { margin: 0 0 1rem; overflow-wrap: anywhere; }
 ul { margin: 0 0 1rem; padding-left: 1.25rem; }
 section { margin: 0 0 1.25rem; }
+summary { margin: 0 0 .5rem; color: var(--accent); cursor: pointer; overflow-wrap: anywhere; }
 nav { margin: 1.5rem 0 0; padding: 1rem 0 0; border-top: 1px solid var(--line); }
 nav ul { margin: 0; padding: 0; list-style: none; line-height: 2; }
 label { display: block; margin: 0 0 1rem; font-weight: 600; }

@@ -80,7 +80,7 @@ ${roleSelect(roles, role)}</label>
   return html`<section>
 <h3>${name}${isSelf ? " (you)" : ""}</h3>
 <p>${email}, ${role}${active ? "" : ", deactivated"}</p>
-${isManageable && !isSelf ? change : undefined}
+${isManageable && !isSelf ? html`<details><summary>Change ${name}</summary>\n${change}</details>` : undefined}
 </section>
 `;
 }

@@ -24,14 +24,13 @@ const messages = {
 } as const;
 
 export function ownDataPage(issuer: Issuer, user: OwnData, { csrf, done, error }: ShownAccount): string {
-  const form = (
-    change: string,
-    fields: Html,
-  ): Html => html`<form method="post" action="${issuer.path}/account">
+  const form = (change: string, fields: Html): Html => html`<section>
+<form method="post" action="${issuer.path}/account">
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="change" value="${change}">
 ${fields}
 </form>
+</section>
 `;
   const confirm = html`<p>Your address is not confirmed yet.</p>
 ${form("confirm", html`<button type="submit">Send a confirmation email</button>`)}`;
@@ -43,13 +42,13 @@ ${form(
   "name",
   html`<label>Name
 <input type="text" name="name" value="${user.name}" autocomplete="name" required maxlength="200"></label>
-<button type="submit">Change your name</button>`,
+<button class="other" type="submit">Change your name</button>`,
 )}
 ${form(
   "email",
   html`<label>New email address
 <input type="email" name="email" autocomplete="email" required maxlength="254"></label>
-<button type="submit">Change your email address</button>`,
+<button class="other" type="submit">Change your email address</button>`,
 )}`;
   return accountPage(issuer, "Your account", user, body);
 }
