@@ -17,6 +17,7 @@ const order = [
   "limits",
   "engine",
   "usage",
+  "idempotency",
   "subscriptions",
   "webhooks",
   "api",

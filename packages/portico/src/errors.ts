@@ -4,6 +4,10 @@
 /** The HTTP status and the default message of each code. */
 export const catalogue = {
   malformed_request: [400, "The request is malformed."],
+  idempotency_key_required: [
+    400,
+    "Send the header `Idempotency-Key`, so that the request can be repeated safely.",
+  ],
   invalid_cursor: [400, "The cursor is not valid for this request. Start again without a cursor."],
   credential_in_query: [400, "Credentials are not accepted in the query string. Send them in a header."],
   authentication_required: [
@@ -19,10 +23,18 @@ export const catalogue = {
   not_acceptable: [406, "This resource is available as application/json only."],
   request_timeout: [408, "The request was not received in time. Send it again."],
   conflict: [409, "The request conflicts with the current state."],
+  idempotency_in_progress: [
+    409,
+    "A request with this `Idempotency-Key` is in progress. Repeat it in a moment.",
+  ],
   precondition_failed: [412, "The resource has changed since it was read. Read it again, then repeat."],
   payload_too_large: [413, "The body is larger than 1 MiB."],
   unsupported_media_type: [415, "Send the body as application/json."],
   validation_error: [422, "The request is invalid; see details."],
+  idempotency_key_reused: [
+    422,
+    "This `Idempotency-Key` was used for another request. Use a new key for each request.",
+  ],
   rolled_back: [424, "Nothing was written, because another write of the operation failed."],
   rate_limited: [429, "Too many requests. Wait for the seconds in Retry-After."],
   headers_too_large: [431, "The request line and headers are larger than 16 KiB."],
@@ -72,7 +84,7 @@ const retryLater = { "Retry-After": "1" };
 export class Problem extends Error {
   readonly code: ErrorCode;
   readonly details: readonly Detail[];
-  /** Headers of the response: `Allow`, for example. `unavailable` and `rate_limited` always have `Retry-After`. */
+  /** Headers of the response: `Allow`, for example. Those that end soon always have `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -90,8 +102,7 @@ export class Problem extends Error {
     this.name = "Problem";
     this.code = code;
     this.details = details;
-    this.headers =
-      code === "unavailable" || code === "rate_limited" ? { ...retryLater, ...headers } : headers;
+    this.headers = isSoonOver(code) ? { ...retryLater, ...headers } : headers;
   }
 
   get status(): number {
@@ -102,6 +113,10 @@ export class Problem extends Error {
   toText(): string {
     return JSON.stringify({ error: { code: this.code, message: this.message, details: this.details } });
   }
+}
+
+function isSoonOver(code: ErrorCode): boolean {
+  return code === "unavailable" || code === "rate_limited" || code === "idempotency_in_progress";
 }
 
 /** An error of the server that is already logged, once for many requests. */

@@ -16,7 +16,10 @@ import { createHttpServer, type HttpServerOptions } from "./http/http-server.ts"
 import { createLog, type Log } from "./http/logging/log.ts";
 import { OverloadLog } from "./http/logging/overload-log.ts";
 import { RequestQuotas } from "./http/request-quotas.ts";
+import { IdempotentRequests } from "./idempotency/idempotent-requests.ts";
+import { StoredBytes } from "./idempotency/stored-bytes.ts";
 import { AllSteps } from "./lib/all-steps.ts";
+import { Encryption } from "./lib/encryption.ts";
 import type { Report } from "./lib/report.ts";
 import { TokenBuckets } from "./limits/token-bucket.ts";
 import { clientAddressReader } from "./net/client-address.ts";
@@ -153,11 +156,15 @@ export class PorticoServer implements Server {
       charge: (...charge) => quotas.chargeStream(...charge),
       onInternalError: (err) => logger.error({ err }, "a subscription failed"),
     });
+    const storedBytes = new StoredBytes(store);
+    const encryption = new Encryption(secrets);
+    const idempotentRequests = new IdempotentRequests(store, engine, encryption, storedBytes);
     const principals = new Principals(store, model, settings.keyQuota);
     return {
       ...{ app, settings, model, store, engine, reports, events, quotas, hub, secrets, urls, logger, report },
       ...{ principals, eventReader: new EventReader(store, names) },
       visibleEvents: new VisibleEvents(engine, events),
+      ...{ storedBytes, idempotentRequests },
       oauth: { server, ...mountedAt(authUrl(settings, settings.publicUrl), settings.publicUrl) },
     };
   }

@@ -43,6 +43,7 @@ export async function requestRest(engine: Engine, caller: Caller, path: string):
     ...{ engine, reports: {}, basePath: "" },
     callerOf: () => caller,
     chargeResponse: chargeNothing,
+    idempotentRequests: { run: () => Promise.reject(new Error("only GET is sent")) },
   });
   const response = await server.inject({ method: "GET", url: path });
   if (response.statusCode < 400) return;

@@ -155,6 +155,8 @@ export interface Declaration<F extends Fields = Fields, Parent = unknown> {
   readonly exposed?: boolean;
   /** `false`: its writes record no events. */
   readonly events?: boolean;
+  /** `"required"` refuses POST, PATCH and mutations without the header `Idempotency-Key`. */
+  readonly idempotencyKey?: "required";
   /**
    * The operations that need no secret credential: `["list", "get"]`. They are open to publishable keys, and to requests
    * without any credential in the tenant that PORTICO_PUBLIC_TENANT names. In policies, `caller.kind` is `anonymous`.

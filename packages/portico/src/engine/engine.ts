@@ -19,6 +19,7 @@ import { throwNotFound } from "./find-row.ts";
 import { JointWritesQueue } from "./joint-writes-queue.ts";
 import { type Me, readMe, requireOwnFields } from "./me.ts";
 import { Page, RequestedList } from "./page.ts";
+import { RecordedWrites } from "./recorded-writes.ts";
 import { BodyValidator } from "./validation/body-validator.ts";
 import { areVisible, type EventRow } from "./visible-rows.ts";
 import type { WriteDependencies } from "./write-context.ts";
@@ -122,19 +123,27 @@ export class Engine extends Writes {
    * @throws Problem `rate_limited`, `unavailable` if too many others are waiting
    */
   writeTogether<T>(caller: Caller, work: (writes: Writes) => Promise<T>): Promise<T> {
+    return this.writeAtomically(caller, work, { isJoint: true });
+  }
+
+  /**
+   * Runs writes in one transaction. One that throws is undone by itself, so that `work` may catch its error. If the
+   * transaction conflicts with a concurrent one, `work` runs again.
+   *
+   * @param work gets the writes, which know the rows that they have written, and the transaction
+   * @throws Problem `rate_limited`, `unavailable` if too many others are waiting
+   */
+  writeAtomically<T>(
+    caller: Caller,
+    work: (writes: RecordedWrites, transaction: Transaction) => Promise<T>,
+    { isJoint = false }: { readonly isJoint?: boolean } = {},
+  ): Promise<T> {
     const run = (): Promise<T> =>
       this.#store.transaction(
-        (transaction) =>
-          work(
-            new Writes(this.#dependencies, {
-              session: transaction,
-              transaction,
-              run: (part) => transaction.nested(part),
-            }),
-          ),
+        (transaction) => work(new RecordedWrites(this.#dependencies, transaction), transaction),
         { tenantId: caller.tenantId },
       );
-    return this.#store.database.isRemote ? this.#jointWrites.run(caller, run) : run();
+    return isJoint && this.#store.database.isRemote ? this.#jointWrites.run(caller, run) : run();
   }
 
   /** Runs several operations in one transaction, without checking scopes. */

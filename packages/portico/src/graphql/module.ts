@@ -5,7 +5,7 @@ import { graphqlLimitsOf } from "../runtime/settings/settings.ts";
 export function graphqlModule({ settings }: ModuleOptions): Module {
   return {
     paths: ["graphql"],
-    async start({ engine, hub, logger }) {
+    async start({ engine, hub, logger, idempotentRequests }) {
       const [{ graphqlPath, registerGraphql }, { handleUpgrades }, { credentialOf }] = await Promise.all([
         import("./transports/http.ts"),
         import("../http/upgrade.ts"),
@@ -18,7 +18,17 @@ export function graphqlModule({ settings }: ModuleOptions): Module {
           const onInternalError = (err: unknown): void =>
             logger.error({ err }, "operation of a stream failed");
           const streams = registerGraphql(routes, {
-            ...{ engine, hub, basePath, callerOf, addressOf, authenticate, verify, onInternalError },
+            ...{
+              idempotentRequests,
+              engine,
+              hub,
+              basePath,
+              callerOf,
+              addressOf,
+              authenticate,
+              verify,
+              onInternalError,
+            },
             limits: graphqlLimitsOf(settings),
             count: (caller) => quotas.countOperation(caller),
             countFile: ({ raw }) => quotas.countFile(addressOf(raw)),

@@ -151,6 +151,7 @@ function draftOf({ name, declaration }: Resource, currentVersion: string): Draft
     version: declaration.version ?? currentVersion,
     isExposed: declaration.exposed ?? true,
     recordsEvents: declaration.events ?? true,
+    requiresIdempotencyKey: declaration.idempotencyKey === "required",
     operations: new Set(declaration.operations ?? operationNames),
     paging: declaration.paging ?? "cursor",
     policy: policyRules(declaration.policy),

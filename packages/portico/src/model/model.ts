@@ -144,6 +144,8 @@ export interface ResourceModel extends Shape {
   readonly isExposed: boolean;
   /** Whether its writes are recorded as events. */
   readonly recordsEvents: boolean;
+  /** Whether POST and PATCH need an Idempotency-Key. */
+  readonly requiresIdempotencyKey: boolean;
   /** The operations that protocols offer. */
   readonly operations: ReadonlySet<OperationName>;
   readonly paging: "cursor" | "page";

@@ -218,16 +218,20 @@ export const commonErrors: readonly ErrorCode[] = [
 ];
 
 function errorsOf(
-  { refusable, hooks, paging }: ResourceModel,
+  { refusable, hooks, paging, requiresIdempotencyKey }: ResourceModel,
   { kind, method, path, input }: Draft,
 ): ErrorCode[] {
   const hasInput = input !== undefined;
+  const isRepeatable = method === "POST" || method === "PATCH";
   const possible: readonly [code: ErrorCode, isPossible: boolean][] = [
     ["invalid_cursor", kind === "list" && paging === "cursor"],
     ["not_found", path.includes("{")],
     ["conflict", method !== "GET"],
     ["forbidden", mayRefuse(kind, refusable) || runsCode(kind, hooks)],
     ["precondition_failed", ["get", "replace", "update", "delete"].includes(kind)],
+    ["idempotency_key_required", isRepeatable && requiresIdempotencyKey],
+    ["idempotency_in_progress", isRepeatable],
+    ["idempotency_key_reused", isRepeatable],
     ["payload_too_large", hasInput],
     ["unsupported_media_type", hasInput],
   ];

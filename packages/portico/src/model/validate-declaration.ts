@@ -52,7 +52,7 @@ export function validateDeclaration({ name, declaration }: Resource): void {
 }
 
 const declarationOptions = [
-  "fields plural was parent filter sort search unique indexes scopes version paging policy inheritPolicy hooks validate markOnDelete actions nestedUnder exposed operations events public whenReferenced description deprecated",
+  "fields plural was parent filter sort search unique indexes scopes version paging policy inheritPolicy hooks validate markOnDelete actions nestedUnder exposed operations events idempotencyKey public whenReferenced description deprecated",
 ].flatMap((names) => names.split(" "));
 
 function isFormerName(was: unknown): boolean {

@@ -4,6 +4,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ResourceRouteOptions, SetQuotaHeaders } from "../api/route-options.ts";
 import type { Caller } from "../declare/caller.ts";
 import type { WriteResult } from "../engine/write-result.ts";
+import type { Writes } from "../engine/writes.ts";
+import type { IdempotentRequests } from "../idempotency/idempotent-requests.ts";
 import { originForm } from "../lib/origin-form.ts";
 import type { ResourceModel } from "../model/model.ts";
 import type { Operation, OperationKind, ReadReport } from "../model/operations.ts";
@@ -19,17 +21,19 @@ import { type QueryParameters, queryParametersOf, requireParameters } from "./qu
 export interface RestOptions extends ResourceRouteOptions {
   /** What operations of the kind `report` return, by the id of the operation. */
   readonly reports: Readonly<Record<string, ReadReport>>;
+  readonly idempotentRequests: Pick<IdempotentRequests, "run">;
 }
 
 type Params = { readonly id: string; readonly parentId?: string };
-type RowRequest = FastifyRequest<{ Params: Params }>;
+export type RowRequest = FastifyRequest<{ Params: Params }>;
 
 /**
  * The body, or the reply if there is none. It is not always the reply, because Fastify waits for a promise of the reply
  * by listening to the socket.
  */
 type HandlerResult = Promise<string | FastifyReply>;
-type Handler = (request: RowRequest, reply: FastifyReply) => HandlerResult;
+/** @param writes of the transaction in which the request runs; by default each write has its own */
+export type Handler = (request: RowRequest, reply: FastifyReply, writes?: Writes) => HandlerResult;
 
 const jsonType = "application/json; charset=utf-8";
 
@@ -80,11 +84,11 @@ export class OperationHandlers implements Readonly<Record<OperationKind, Handler
     return this.#json(caller, text, reply);
   };
 
-  readonly create: Handler = async (request, reply) => {
+  readonly create: Handler = async (request, reply, writes = this.#options.engine) => {
     requireParameters(this.#parameters, request.url);
-    const { callerOf, engine } = this.#options;
+    const { callerOf } = this.#options;
     const caller = callerOf(request);
-    const row = await engine.create(caller, this.#resource, request.body, request.params.parentId);
+    const row = await writes.create(caller, this.#resource, request.body, request.params.parentId);
     reply.code(201).header("Location", `${this.#path}/${row.id}`);
     return this.#row(caller, request, reply, row);
   };
@@ -98,12 +102,12 @@ export class OperationHandlers implements Readonly<Record<OperationKind, Handler
     return this.#row(caller, request, reply, row);
   };
 
-  readonly update: Handler = async (request, reply) => {
+  readonly update: Handler = async (request, reply, writes = this.#options.engine) => {
     requireParameters(this.#parameters, request.url);
-    const { callerOf, engine } = this.#options;
+    const { callerOf } = this.#options;
     const precondition = writePrecondition(this.#resource, request.headers);
     const caller = callerOf(request);
-    const row = await engine.update(caller, this.#resource, request.params.id, request.body, precondition);
+    const row = await writes.update(caller, this.#resource, request.params.id, request.body, precondition);
     return this.#row(caller, request, reply, row);
   };
 
@@ -125,13 +129,13 @@ export class OperationHandlers implements Readonly<Record<OperationKind, Handler
     return reply.code(204).send();
   };
 
-  readonly action: Handler = async (request, reply) => {
+  readonly action: Handler = async (request, reply, writes = this.#options.engine) => {
     requireParameters(this.#parameters, request.url);
-    const { callerOf, engine } = this.#options;
+    const { callerOf } = this.#options;
     const caller = callerOf(request);
     // Operations of this kind have an action.
     const action = this.#operation.action!;
-    const row = await engine.runAction(caller, this.#resource, request.params.id, action, request.body);
+    const row = await writes.runAction(caller, this.#resource, request.params.id, action, request.body);
     reply.code(201).header("Location", `${this.#path}/${row.id}`);
     if (this.#mayBeDeprecated) this.#setDeprecation(reply, []);
     return this.#json(caller, responseText(row), reply);

@@ -4,7 +4,7 @@ import type { Module } from "../runtime/module.ts";
 export function restModule(): Module {
   return {
     servesOperations: true,
-    async start({ engine, model, store, reports }) {
+    async start({ engine, model, store, reports, idempotentRequests }) {
       const { registerRest } = await import("./routes.ts");
       const readers = reports.map(({ id, reader }) => [id, reader({ engine, model, store })] as const);
       const readReports = Object.fromEntries(readers);
@@ -12,7 +12,14 @@ export function restModule(): Module {
         register(routes, { basePath, callerOf, quotas }) {
           const chargeResponse: typeof quotas.chargeResponse = (...charge) =>
             quotas.chargeResponse(...charge);
-          registerRest(routes, { engine, reports: readReports, basePath, callerOf, chargeResponse });
+          registerRest(routes, {
+            idempotentRequests,
+            engine,
+            reports: readReports,
+            basePath,
+            callerOf,
+            chargeResponse,
+          });
         },
       };
     },

@@ -1,8 +1,9 @@
 // REST: registers a route for each operation on a resource.
 
 import type { FastifyInstance } from "fastify";
-import { routeOf } from "../model/operations.ts";
+import { type Operation, routeOf } from "../model/operations.ts";
 import { OperationHandlers, type RestOptions } from "./handlers.ts";
+import { idempotentHandler } from "./idempotent-handler.ts";
 
 export type { RestOptions } from "./handlers.ts";
 
@@ -14,7 +15,9 @@ export function registerRest(server: FastifyInstance, options: RestOptions): voi
       server.route({
         method: operation.method,
         url: routeOf(operation, prefix),
-        handler: handlers[operation.kind],
+        handler: canBeRepeatedByKey(operation)
+          ? idempotentHandler(handlers[operation.kind], operation, options, prefix)
+          : handlers[operation.kind],
         config: {
           ...(operation.kind === "action" && { needsNoBody: true }),
           ...(operation.isPublic && { isPublic: true }),
@@ -22,4 +25,9 @@ export function registerRest(server: FastifyInstance, options: RestOptions): voi
       });
     }
   }
+}
+
+/** Whether the method is not idempotent (RFC 9110, section 9.2.2). */
+function canBeRepeatedByKey({ method }: Operation): boolean {
+  return method === "POST" || method === "PATCH";
 }

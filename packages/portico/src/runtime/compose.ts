@@ -20,6 +20,7 @@ import { eventsModule } from "../events/module.ts";
 import { graphqlModule } from "../graphql/module.ts";
 import { httpModule } from "../http/module.ts";
 import { requireFreePaths } from "../http/reserved-paths.ts";
+import { idempotencyModule } from "../idempotency/module.ts";
 import { mailModule } from "../mail/module.ts";
 import { buildModel, type ModelOptions } from "../model/build-model.ts";
 import type { Model } from "../model/model.ts";
@@ -56,6 +57,7 @@ function modulesOf(
     eventsModule(options, areEventsNeeded),
     eventLogModule(),
     webhooks,
+    idempotencyModule(),
     httpModule(),
     oauthModule(options),
     graphqlModule(options),

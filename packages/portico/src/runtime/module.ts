@@ -12,6 +12,8 @@ import type { HttpModule } from "../http/http-module.ts";
 import type { Logger } from "../http/logging/log.ts";
 import type { RequestRecorder } from "../http/logging/request-log.ts";
 import type { RequestQuotas } from "../http/request-quotas.ts";
+import type { IdempotentRequests } from "../idempotency/idempotent-requests.ts";
+import type { StoredBytes } from "../idempotency/stored-bytes.ts";
 import type { PeriodicWork } from "../jobs/periodic-task.ts";
 import type { RetentionPolicy } from "../jobs/purge.ts";
 import type { Report as LogReport } from "../lib/report.ts";
@@ -74,6 +76,9 @@ export interface ServerContext extends ModuleOptions {
   readonly events: EventFeed;
   /** Earlier events, for readers that keep a position. */
   readonly eventReader: EventReader;
+  /** Requests with an Idempotency-Key. */
+  readonly idempotentRequests: IdempotentRequests;
+  readonly storedBytes: StoredBytes;
   /** Which events a caller sees. */
   readonly visibleEvents: VisibleEvents;
   readonly quotas: RequestQuotas;

@@ -238,6 +238,7 @@ function registeredRoutes(model: Model, store: Store): string[] {
     basePath: "",
     callerOf: () => assert.fail("no request is sent"),
     chargeResponse: () => assert.fail("no request is sent"),
+    idempotentRequests: { run: () => assert.fail("no request is sent") },
   });
   return routes;
 }

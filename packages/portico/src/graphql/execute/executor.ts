@@ -3,6 +3,7 @@
 import type { ChargeResponse, SetQuotaHeaders, TakeTokens } from "../../api/route-options.ts";
 import type { Caller } from "../../declare/caller.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { RecordedWrites } from "../../engine/recorded-writes.ts";
 import { Problem } from "../../errors.ts";
 import { tokensOf } from "../../query/answer-size.ts";
 import type { CollectedField } from "../document/collect-fields.ts";
@@ -38,6 +39,16 @@ export interface ExecutorDependencies {
   readonly chargeResponse: ChargeResponse;
 }
 
+/**
+ * Runs mutations once for each Idempotency-Key.
+ * @param run runs them with the writes of a transaction
+ * @param isJoint whether they are several
+ */
+export type RunOnce = (
+  run: (writes: RecordedWrites) => Promise<GraphqlResponse>,
+  isJoint: boolean,
+) => Promise<GraphqlResponse>;
+
 /** Rows that cost one token. */
 export const rowsPerToken = 100;
 
@@ -69,11 +80,16 @@ export class Executor {
     caller: Caller,
     isReadOnly: boolean,
     setQuotaHeaders: SetQuotaHeaders,
+    runOnce?: RunOnce,
   ): Promise<GraphqlResponse> {
     const prepared = this.prepare(request, caller, isReadOnly);
     if (areFailures(prepared)) return failedResponse(prepared);
-    if (prepared.compiled.operation.operation === "subscription") throw streamRequired();
-    return this.run(prepared, request, caller, setQuotaHeaders);
+    const { operation, mutations } = prepared.compiled;
+    if (operation.operation === "subscription") throw streamRequired();
+    if (!runOnce || operation.operation !== "mutation")
+      return this.run(prepared, request, caller, setQuotaHeaders);
+    const run = (writes: RecordedWrites) => this.run(prepared, request, caller, setQuotaHeaders, writes);
+    return runOnce(run, mutations > 1);
   }
 
   /** Whether the operation is a subscription. False if the document is invalid. */
@@ -111,19 +127,29 @@ export class Executor {
     return { text, parsed, compiled };
   }
 
+  /** @param ownWrites of the transaction in which the operation runs; by default it has its own */
   async run(
     { compiled }: PreparedOperation,
     { extensions }: GraphqlRequest,
     caller: Caller,
     setQuotaHeaders: SetQuotaHeaders = () => {},
+    ownWrites?: RecordedWrites,
   ): Promise<GraphqlResponse> {
     const { engine, takeTokens, chargeResponse } = this.#dependencies;
+    if (
+      compiled.mutations > 0 &&
+      !ownWrites &&
+      compiled.fields.some(({ field }) => field.mapping.requiresIdempotencyKey)
+    )
+      throw new Problem("idempotency_key_required");
     const tokens = tokensOfOperation(compiled);
     if (tokens > 0) await takeTokens(caller, tokens, setQuotaHeaders);
     const introspected = compiled.hasIntrospection
       ? await this.#introspection.textsOf(compiled.fields.map(({ field }) => field))
       : nothingIntrospected;
-    const { returnedOnce, ...outcome } = await runOperation(compiled, { engine, caller, introspected });
+    const { returnedOnce, ...outcome } = await runOperation(compiled, {
+      ...{ engine, caller, introspected, ownWrites },
+    });
     const tokensOfSize = tokensOf(outcome.data);
     if (tokensOfSize > 0) await chargeResponse(caller, tokensOfSize, setQuotaHeaders);
     const responseExtensions = {

@@ -1,12 +1,16 @@
 // What an operation runs with, and what it returns.
 
 import type { GraphQLFormattedError } from "graphql";
+import type { RecordedWrites } from "../../engine/recorded-writes.ts";
 import { locationsOf } from "../document/location.ts";
 import type { RunContext } from "../fields/field-mapping.ts";
 import type { Failure } from "./failure.ts";
 import type { CompiledField } from "./operation-compiler.ts";
 
-export type OperationContext = Pick<RunContext, "engine" | "caller" | "introspected">;
+export interface OperationContext extends Pick<RunContext, "engine" | "caller" | "introspected"> {
+  /** The writes of the transaction in which the operation runs; undefined if it has its own. */
+  readonly ownWrites: RecordedWrites | undefined;
+}
 
 export interface ExecutionOutcome {
   /** `data` as JSON text. */

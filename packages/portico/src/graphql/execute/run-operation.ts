@@ -18,7 +18,7 @@ export async function runOperation(
   const addReturnedOnce: RunContext["addReturnedOnce"] = (name, members) => {
     returnedOnce[name] = members;
   };
-  const runContext = { ...context, writes: context.engine, addReturnedOnce };
+  const runContext = { ...context, writes: context.ownWrites ?? context.engine, addReturnedOnce };
   return mergeOutcomes(await runConcurrently(fields, runContext, new ResponseSize()), returnedOnce);
 }
 

@@ -1,5 +1,6 @@
 // Runs several mutations one after another (section 6.2.2) and in one transaction: all of them or none.
 
+import type { Writes } from "../../engine/writes.ts";
 import { isUnavailable, Problem } from "../../errors.ts";
 import { TimeSlice } from "../../lib/time-slice.ts";
 import type { RunContext } from "../fields/field-mapping.ts";
@@ -14,7 +15,7 @@ export async function runTogether(
 ): Promise<ExecutionOutcome> {
   let running: CompiledField | undefined;
   try {
-    return await context.engine.writeTogether(context.caller, async (writes) => {
+    return await writeTogether(context, async (writes) => {
       // The transaction may run again after a conflict, so that nothing of an earlier attempt remains here.
       const size = new ResponseSize();
       const slice = new TimeSlice();
@@ -38,6 +39,13 @@ export async function runTogether(
     const failures = failuresOf(error, fields, running);
     return { data: "null", failures, hasOnlyFailures: true, returnedOnce: {} };
   }
+}
+
+function writeTogether<T>(
+  { engine, caller, ownWrites }: OperationContext,
+  work: (writes: Writes) => Promise<T>,
+): Promise<T> {
+  return ownWrites ? ownWrites.together(work) : engine.writeTogether(caller, work);
 }
 
 /**

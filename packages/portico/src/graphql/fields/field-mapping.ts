@@ -28,6 +28,8 @@ export interface FieldMapping {
   /** What values of a type require: without it they are left out, so that their fields require nothing either. */
   readonly accessOfValues?: (type: GraphQLObjectType) => ReadAccess | undefined;
 
+  /** For mutations: whether the request needs an Idempotency-Key. */
+  readonly requiresIdempotencyKey?: boolean;
   /** For fields of root types. */
   readonly compile?: (field: CollectedField) => FieldRunner;
   /** For fields of Subscription. */

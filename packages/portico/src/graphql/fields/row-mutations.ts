@@ -121,6 +121,7 @@ function writeMapping(
   return {
     ...rowMapping,
     access: () => ({ scope: resource.scopes.write, isPublic: false }),
+    requiresIdempotencyKey: resource.requiresIdempotencyKey,
     compile: (field) => {
       const selection = selectionOf(field);
       return async ({ writes, caller, addReturnedOnce }) => {

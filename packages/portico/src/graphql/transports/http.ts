@@ -5,6 +5,7 @@ import Negotiator from "negotiator";
 import type { ResourceRouteOptions, SetQuotaHeaders, TakeTokens } from "../../api/route-options.ts";
 import type { Caller } from "../../declare/caller.ts";
 import { LoggedProblem, Problem } from "../../errors.ts";
+import { type IdempotentRequests, replayedHeader } from "../../idempotency/idempotent-requests.ts";
 import { yieldToEventLoop } from "../../lib/time-slice.ts";
 import type { SubscriptionHub } from "../../subscriptions/hub.ts";
 import type { GraphqlLimits } from "../document/graphql-limits.ts";
@@ -12,6 +13,7 @@ import { type GraphqlRequest, requestOfBody, requestOfTarget } from "../document
 import { requireAnyScope } from "../document/scopes.ts";
 import { Executor, failedResponse, type GraphqlResponse } from "../execute/executor.ts";
 import { failureOf } from "../execute/failure.ts";
+import { runOnceWith } from "../execute/run-once.ts";
 import { buildApi } from "../schema/schema.ts";
 import { graphiqlPage, pageHeaders } from "./graphiql.ts";
 import { serveGraphiqlFiles } from "./graphiql-files.ts";
@@ -19,6 +21,7 @@ import { type StreamAccess, Streams } from "./streams.ts";
 
 export interface GraphqlOptions extends StreamAccess, ResourceRouteOptions {
   readonly hub: SubscriptionHub;
+  readonly idempotentRequests: IdempotentRequests;
   readonly limits: GraphqlLimits;
   readonly takeTokens: TakeTokens;
   /** Counts a request for GraphiQL, which needs no credential, against the client's address. @throws Problem `rate_limited` */
@@ -86,7 +89,13 @@ export function registerGraphql(server: FastifyInstance, options: GraphqlOptions
       const setQuotaHeaders: SetQuotaHeaders = (quotaHeaders) => {
         reply.headers(quotaHeaders);
       };
-      const response = await executor.execute(operation, caller, isReadOnly, setQuotaHeaders);
+      const key = request.headers["idempotency-key"];
+      const onReplay = (): void => void reply.headers(replayedHeader);
+      const runOnce =
+        key === undefined
+          ? undefined
+          : runOnceWith(options.idempotentRequests, caller, String(key), operation, onReplay);
+      const response = await executor.execute(operation, caller, isReadOnly, setQuotaHeaders, runOnce);
       return send(request, reply, response);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
@@ -153,6 +162,9 @@ function setLastEventId(operation: GraphqlRequest, { headers }: FastifyRequest):
  */
 const codesWithStatus: ReadonlySet<string> = new Set([
   "malformed_request",
+  "idempotency_key_required",
+  "idempotency_in_progress",
+  "idempotency_key_reused",
   "authentication_required",
   "method_not_allowed",
   "rate_limited",

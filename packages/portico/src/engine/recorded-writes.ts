@@ -1,0 +1,69 @@
+// Writes that remember the rows they have written.
+
+import type { ResourceModel } from "../model/model.ts";
+import type { RowValues } from "../query/write.ts";
+import type { Transaction } from "../store/database.ts";
+import type { WriteDependencies } from "./write-context.ts";
+import type { WriteResult } from "./write-result.ts";
+import { Writes } from "./writes.ts";
+
+export interface WrittenRow {
+  readonly resource: ResourceModel;
+  /** The row after the write. */
+  readonly row: RowValues;
+}
+
+export class RecordedWrites extends Writes {
+  readonly #dependencies: WriteDependencies;
+  readonly #transaction: Transaction;
+  readonly #written: WrittenRow[] = [];
+
+  constructor(dependencies: WriteDependencies, transaction: Transaction) {
+    super(dependencies, {
+      session: transaction,
+      transaction,
+      run: (work) => transaction.nested(work),
+    });
+    this.#dependencies = dependencies;
+    this.#transaction = transaction;
+  }
+
+  get written(): readonly WrittenRow[] {
+    return this.#written;
+  }
+
+  /** Runs several writes: if one of them throws, nothing of them remains. */
+  async together<T>(work: (writes: Writes) => Promise<T>): Promise<T> {
+    return this.#transaction.nested(async (part) => {
+      const writes = new RecordedWrites(this.#dependencies, part);
+      const result = await work(writes);
+      this.#written.push(...writes.written);
+      return result;
+    });
+  }
+
+  override async create(...[caller, resource, ...input]: Parameters<Writes["create"]>): Promise<WriteResult> {
+    return this.#record(resource, await super.create(caller, resource, ...input));
+  }
+
+  override async replace(
+    ...[caller, resource, ...input]: Parameters<Writes["replace"]>
+  ): Promise<WriteResult> {
+    return this.#record(resource, await super.replace(caller, resource, ...input));
+  }
+
+  override async update(...[caller, resource, ...input]: Parameters<Writes["update"]>): Promise<WriteResult> {
+    return this.#record(resource, await super.update(caller, resource, ...input));
+  }
+
+  override async runAction(
+    ...[caller, resource, ...input]: Parameters<Writes["runAction"]>
+  ): Promise<WriteResult> {
+    return this.#record(resource, await super.runAction(caller, resource, ...input));
+  }
+
+  #record(resource: ResourceModel, result: WriteResult): WriteResult {
+    this.#written.push({ resource, row: result.row });
+    return result;
+  }
+}

@@ -1,0 +1,199 @@
+// Runs a request with an Idempotency-Key once. Its answer is stored in the transaction of its writes, so that it is there
+// if and only if they are. A repetition gets the stored answer, if the caller may still see what was written.
+//
+// While a request runs, others with its key are refused on PostgreSQL, by a lock that ends with the transaction. On SQLite
+// they wait, because there is one writer. A process that is killed leaves neither a lock nor an answer.
+
+import { sql } from "kysely";
+import type { Caller } from "../declare/caller.ts";
+import type { Engine } from "../engine/engine.ts";
+import { policyConditions } from "../engine/policy.ts";
+import type { RecordedWrites } from "../engine/recorded-writes.ts";
+import { Problem } from "../errors.ts";
+import type { Encryption } from "../lib/encryption.ts";
+import type { ResourceModel } from "../model/model.ts";
+import type { RowValues } from "../query/write.ts";
+import type { Session, Statement } from "../store/database.ts";
+import { compile, parameter } from "../store/statement.ts";
+import type { Store } from "../store/store.ts";
+import type { IdempotentRequest } from "./idempotent-request.ts";
+import type { StoredBytes } from "./stored-bytes.ts";
+import { insertAnswer, type KeyOfCredential, selectAnswer } from "./table.ts";
+
+/** An answer that can be given again. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What the work of a request returns. */
+export interface Attempt {
+  readonly answer: Answer;
+  /** Whether a repetition gets the same answer. If not, what was written is undone, and a repetition runs again. */
+  readonly isStored: boolean;
+}
+
+export interface AnswerOnce {
+  readonly answer: Answer;
+  readonly isReplayed: boolean;
+}
+
+type StoredProblem = Pick<Problem, "code" | "message" | "details" | "headers">;
+
+interface StoredAnswer {
+  readonly answer?: Answer;
+  readonly problem?: StoredProblem;
+  /** The rows that were written: the name of the resource, and the row. */
+  readonly rows: readonly (readonly [resource: string, row: RowValues])[];
+}
+
+/** Errors with these statuses, and those of the server, say nothing about the request itself. */
+const unstoredStatuses: ReadonlySet<number> = new Set([401, 403, 413, 429]);
+
+const tryLock = sql<boolean>`select pg_try_advisory_xact_lock(hashtextextended(${parameter((name: string) => name)}, 0))`;
+
+export class IdempotentRequests {
+  readonly #store: Store;
+  readonly #engine: Engine;
+  readonly #encryption: Encryption;
+  readonly #bytes: StoredBytes;
+  /** Compiled with the first use; PostgreSQL only. */
+  #tryLock: Statement<string> | undefined;
+
+  constructor(store: Store, engine: Engine, encryption: Encryption, bytes: StoredBytes) {
+    this.#store = store;
+    this.#engine = engine;
+    this.#encryption = encryption;
+    this.#bytes = bytes;
+  }
+
+  /**
+   * @param work runs the request with writes that belong to the transaction; it may run again after a conflict
+   * @throws Problem `idempotency_key_reused`, `idempotency_in_progress`, `conflict` for an answer that cannot be read any
+   *   more, `not_found` for one whose rows the caller may not see any more, `rate_limited` if the tenant has stored too much
+   * @throws what `work` throws, and what it threw when the key was first used
+   */
+  async run(
+    caller: Caller,
+    request: IdempotentRequest,
+    work: (writes: RecordedWrites) => Promise<Attempt>,
+    options: { readonly isJoint?: boolean } = {},
+  ): Promise<AnswerOnce> {
+    const key: KeyOfCredential = {
+      tenantId: caller.tenantId,
+      credentialId: caller.credentialId,
+      key: request.key,
+    };
+    this.#bytes.requireRoom(caller.tenantId);
+    const attempt = async (writes: RecordedWrites, session: Session) => {
+      await this.#lock(session, key);
+      const earlier = await selectAnswer(this.#store).first(session, key);
+      if (earlier) return { stored: this.#opened(earlier, request), isReplayed: true };
+      const outcome = await outcomeOf(() => work(writes));
+      const rows = writes.written.map(({ resource, row }) => [resource.name, row] as const);
+      await this.#save(session, key, request, { ...outcome, rows });
+      return { stored: { ...outcome, rows }, isReplayed: false };
+    };
+    let done: Awaited<ReturnType<typeof attempt>>;
+    try {
+      done = await this.#engine.writeAtomically(caller, attempt, options);
+    } catch (error) {
+      if (error instanceof UnstoredAnswer) return { answer: error.answer, isReplayed: false };
+      throw error;
+    }
+    const { stored, isReplayed } = done;
+    if (isReplayed) await this.#requireVisible(caller, stored);
+    if (stored.answer) return { answer: stored.answer, isReplayed };
+    const { code, message, details, headers } = stored.problem!;
+    throw new Problem(code, message, details, isReplayed ? { ...headers, ...replayedHeader } : headers);
+  }
+
+  /** @throws Problem `idempotency_in_progress` */
+  async #lock(session: Session, { tenantId, credentialId, key }: KeyOfCredential): Promise<void> {
+    if (!this.#store.database.isRemote) return;
+    this.#tryLock ??= compile(this.#store.dialect.builder, tryLock);
+    const name = JSON.stringify(["idempotency", tenantId, credentialId, key]);
+    const [row] = await session.query(this.#tryLock, name);
+    if (row![0] !== true) throw new Problem("idempotency_in_progress");
+  }
+
+  /** @throws Problem `idempotency_key_reused`, or `conflict` if the answer cannot be decrypted */
+  #opened(
+    stored: { readonly fingerprint: string; readonly answer: string },
+    request: IdempotentRequest,
+  ): StoredAnswer {
+    if (stored.fingerprint !== request.fingerprint) throw new Problem("idempotency_key_reused");
+    const text = this.#encryption.decrypt(stored.answer);
+    // `#save` has made it.
+    if (text !== undefined) return JSON.parse(text) as StoredAnswer;
+    throw new Problem(
+      "conflict",
+      "The request was carried out, but its answer cannot be read any more, because PORTICO_SECRET was replaced. Read the data to see the result.",
+    );
+  }
+
+  async #save(
+    session: Session,
+    key: KeyOfCredential,
+    { fingerprint }: IdempotentRequest,
+    stored: StoredAnswer,
+  ): Promise<void> {
+    const answer = this.#encryption.encrypt(JSON.stringify(stored));
+    await insertAnswer(this.#store).run(session, { ...key, fingerprint, answer, bytes: answer.length });
+    this.#bytes.add(key.tenantId, answer.length);
+  }
+
+  /** Whether a caller may see a row. Of one that has been deleted, its former values decide. */
+  async #isVisible(caller: Caller, resource: ResourceModel, row: RowValues): Promise<boolean> {
+    if (!resource.isRestricted) return true;
+    const ids = [String(row.id)];
+    const { tenantId } = caller;
+    const conditions = policyConditions(caller, resource);
+    if ((await this.#store.filterIds(tenantId, resource, { ids, conditions })).size > 0) return true;
+    if ((await this.#store.filterIds(tenantId, resource, { ids, conditions: [] })).size > 0) return false;
+    const [isVisible] = await this.#engine.areVisible(caller, resource, [{ row, deletedParents: [] }]);
+    return isVisible === true;
+  }
+
+  /** @throws Problem `not_found` if a row that was written is not visible to the caller any more */
+  async #requireVisible(caller: Caller, { rows }: StoredAnswer): Promise<void> {
+    for (const [name, row] of rows) {
+      const resource = this.#engine.model.resource.get(name);
+      if (!resource) continue;
+      if (!(await this.#isVisible(caller, resource, row)))
+        throw new Problem("not_found", "You may not see the result of this request any more.");
+    }
+  }
+}
+
+/** The headers of an answer that was given before. */
+export const replayedHeader = Object.freeze({ "Idempotent-Replayed": "true" });
+
+/** Ends the transaction of a request whose answer is not stored: nothing of it remains. */
+class UnstoredAnswer extends Error {
+  readonly answer: Answer;
+
+  constructor(answer: Answer) {
+    super("the answer is not stored");
+    this.answer = answer;
+  }
+}
+
+/** What came of a request. @throws an error that does not concern the request itself, so that nothing is stored */
+async function outcomeOf(work: () => Promise<Attempt>): Promise<Pick<StoredAnswer, "answer" | "problem">> {
+  try {
+    const { answer, isStored } = await work();
+    if (!isStored) throw new UnstoredAnswer(answer);
+    return { answer };
+  } catch (error) {
+    if (!(error instanceof Problem) || !isStoredProblem(error)) throw error;
+    const { code, message, details, headers } = error;
+    return { problem: { code, message, details, headers } };
+  }
+}
+
+/** Whether a repetition of the request gets the same error. */
+export function isStoredProblem({ status }: Pick<Problem, "status">): boolean {
+  return status < 500 && !unstoredStatuses.has(status);
+}
