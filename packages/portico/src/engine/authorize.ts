@@ -89,8 +89,11 @@ export function withPolicies<Plan extends Read | ReadOne>(caller: Caller, read: 
   const selection = selectionWithPolicies(caller, read.resource, read.selection);
   const policy = policyConditions(caller, read.resource);
   const conditions = relatedWithPolicies(caller, read.conditions);
-  if (selection === read.selection && conditions === read.conditions && policy.length === 0) return read;
-  return { ...read, selection, conditions: policy.length === 0 ? conditions : [...conditions, ...policy] };
+  const isAnonymous = caller.kind === "anonymous";
+  const isChanged = selection !== read.selection || conditions !== read.conditions || policy.length > 0;
+  if (!isChanged && !isAnonymous) return read;
+  const allowed = policy.length === 0 ? conditions : [...conditions, ...policy];
+  return { ...read, selection, conditions: allowed, ...(isAnonymous && { isAnonymous }) };
 }
 
 /**

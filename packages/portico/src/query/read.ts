@@ -110,6 +110,8 @@ export interface Read {
   readonly words: readonly string[];
   readonly sort: Sort;
   readonly page: PositionedPage | NumberedPage | FirstPage;
+  /** Whether the caller is anonymous: such reads wait apart from those of the tenant's credentials. */
+  readonly isAnonymous?: boolean;
 }
 
 /** The rows after (or, backward, before) a cursor; without one, from the first (or last) row on. */
@@ -142,4 +144,6 @@ export interface ReadOne {
   readonly selection: Selection;
   readonly id: string;
   readonly conditions: readonly Condition[];
+  /** Whether the caller is anonymous: such reads wait apart from those of the tenant's credentials. */
+  readonly isAnonymous?: boolean;
 }

@@ -43,9 +43,9 @@ export function planParameter(read: GetFrom<unknown>, meaning?: string): Express
   return parameter(read, meaning);
 }
 
-/** The tenant whose turn a slow read takes. */
-export function tenantOf({ tenantId }: ReadInput<unknown>): string {
-  return tenantId;
+/** Whose turn a slow read takes: the tenant's, or that of its anonymous callers, so that they hold up each other only. */
+export function tenantOf({ tenantId, read }: ReadInput<{ readonly isAnonymous?: boolean }>): string {
+  return read.isAnonymous ? `${tenantId} anonymous` : tenantId;
 }
 
 /** The tenant that reads, as a parameter. */
