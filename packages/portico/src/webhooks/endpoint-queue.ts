@@ -30,8 +30,11 @@ export const endpointQueuesTable = ownTable(
 /** When a queue is due in which nothing is. */
 export const never = "9999-12-31T00:00:00.000Z";
 
-/** The duration of a lease: longer than an attempt, so that its outcome is recorded before others can repeat it. */
-export const leaseMs = 60_000;
+/**
+ * The duration of a lease: how long the deliveries of an endpoint wait after a crash. It is extended while attempts are in
+ * progress, so it can be shorter than an attempt.
+ */
+export const leaseMs = 6_000;
 
 export interface OfEndpoint {
   readonly tenantId: string;

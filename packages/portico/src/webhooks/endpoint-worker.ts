@@ -22,7 +22,8 @@ import { type Finished, QueueRecord } from "./queue-record.ts";
 import type { DeliverySchedule } from "./schedule.ts";
 import { signingKeys } from "./secret.ts";
 
-const extendBeforeMs = 40_000;
+/** The lease is extended when this much of it is left. */
+const extendBeforeMs = 4_000;
 /** Requests to one endpoint at once: one at a time while it fails. */
 const maxRequests = 32;
 /** How long to wait for further outcomes, which are recorded together. */

@@ -21,7 +21,7 @@ import { wakeQueue } from "./endpoint-queue.ts";
 import { selectsType } from "./event-types.ts";
 import { readerTable } from "./reader-table.ts";
 
-const leaseMs = 10_000;
+const leaseMs = 6_000;
 /** How often a process without the lease tries to take it, and looks for an endpoint if there is none. */
 const idleMs = 250;
 /** Deliveries that one transaction adds: the events of a batch are divided, but not those of one event. */

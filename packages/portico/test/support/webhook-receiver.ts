@@ -58,15 +58,29 @@ export class WebhookReceiver {
 
   /** Waits until a path has received a number of requests. @throws Error after 20 seconds */
   async waitFor(path: string, count = 1): Promise<readonly Received[]> {
-    const timeout = AbortSignal.timeout(20_000);
-    while (this.at(path).length < count) {
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      this.#waiting.push(resolve);
-      timeout.onabort = () =>
-        reject(new Error(`${path} received ${this.at(path).length} of ${count} requests`));
-      await promise;
-    }
+    await this.waitUntil(
+      () => this.at(path).length >= count,
+      20_000,
+      () => `${this.at(path).length} at ${path}`,
+    );
     return this.at(path);
+  }
+
+  /** @throws Error after a time */
+  async waitUntil(
+    holds: (all: readonly Received[]) => boolean,
+    timeoutMs = 120_000,
+    state = () => `${this.received.length} in all`,
+  ): Promise<void> {
+    const end = Date.now() + timeoutMs;
+    while (!holds(this.received)) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#waiting.push(resolve);
+      const timeout = setTimeout(resolve, Math.max(0, end - Date.now()));
+      await promise;
+      clearTimeout(timeout);
+      if (Date.now() >= end && !holds(this.received)) throw new Error(`received too little: ${state()}`);
+    }
   }
 
   async stop(): Promise<void> {
