@@ -254,13 +254,13 @@ onEachDatabase("migrations", (database) => {
       assert.deepEqual(others, []);
       assert.ok(
         statement?.endsWith(
-          `"portico_notes_title_rank_desc_id_desc" on "notes" ("tenant_no", "title", "rank" desc${nulls}, "id" desc)`,
+          `"portico_notes_title_rank_desc_null_id_desc" on "notes" ("tenant_no", "title", "rank" desc${nulls}, "id" desc)`,
         ),
         String(statement),
       );
       assert.deepEqual(await changing.migrate(indexed), []);
       assert.deepEqual(namesOf(await changing.change(rank), "unneeded"), [
-        "portico_notes_title_rank_desc_id_desc",
+        "portico_notes_title_rank_desc_null_id_desc",
       ]);
     }));
 

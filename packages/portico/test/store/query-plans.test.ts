@@ -280,7 +280,8 @@ function isUnique({ unique }: Attribute): boolean {
 
 /** The name of the index that has only the rows of the list in its order. */
 function indexOfSort({ resource: { table, parent }, sort }: Read, attribute = sort[0].attribute): string {
-  const columns = [...(parent ? [parent.column] : []), attribute.column, "id"];
+  const sorted = attribute.isNullable ? `${attribute.column}_null` : attribute.column;
+  const columns = [...(parent ? [parent.column] : []), sorted, "id"];
   return `portico_${table}_${columns.join("_")}`;
 }
 

@@ -12,6 +12,7 @@ import { combinedSort, singleSort } from "../../src/query/sort.ts";
 import { compileList } from "../../src/store/compile/list.ts";
 import { missingIndex } from "../../src/store/explain/missing-index.ts";
 import { openStore } from "../../src/store/open.ts";
+import { identifier } from "../../src/store/schema/index-names.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import { tablesOf } from "../../src/store/schema/model-tables.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -70,15 +71,15 @@ const indexed: readonly (readonly [
   filters: Readonly<Record<string, string[]>>,
   index: string,
 ])[] = [
-  ["-priority,dueAt", {}, "priority_desc_due_at_id"],
-  ["priority,-dueAt", {}, "priority_desc_due_at_id"],
-  ["-priority,points", open, "status_priority_desc_points_id"],
-  ["priority,-points", open, "status_priority_desc_points_id"],
-  ["-priority,points", either, "status_priority_desc_points_id"],
-  ["status,-priority,points", {}, "status_priority_desc_points_id"],
-  ["title,-dueAt,points", {}, "title_due_at_desc_points_id"],
-  ["-title,dueAt,-points", {}, "title_due_at_desc_points_id"],
-  ["-priority,dueAt,-points", open, "status_priority_desc_due_at_points_desc_id_desc"],
+  ["-priority,dueAt", {}, "priority_desc_null_due_at_null_id"],
+  ["priority,-dueAt", {}, "priority_desc_null_due_at_null_id"],
+  ["-priority,points", open, "status_priority_desc_null_points_id"],
+  ["priority,-points", open, "status_priority_desc_null_points_id"],
+  ["-priority,points", either, "status_priority_desc_null_points_id"],
+  ["status,-priority,points", {}, "status_priority_desc_null_points_id"],
+  ["title,-dueAt,points", {}, "title_due_at_desc_null_points_id"],
+  ["-title,dueAt,-points", {}, "title_due_at_desc_null_points_id"],
+  ["-priority,dueAt,-points", open, "status_priority_desc_null_due_at_null_points_desc_id_desc"],
   // The index of the filter with the default sort.
   ["status,createdAt", {}, "status_created_at_id"],
   ["-status,-createdAt", {}, "status_created_at_id"],
@@ -88,7 +89,7 @@ const everyRead = indexed.flatMap(([text, filters, index]) =>
   positionsOf(sortOf(text)).flatMap((position) =>
     [false, true].map((isBackward) => ({
       name: `${text} ${JSON.stringify(filters)} ${isBackward ? "before" : "after"} ${JSON.stringify(position?.values)}`,
-      index: `portico_tasks_${index}`,
+      index: identifier(`portico_tasks_${index}`),
       read: readOf(text, filters, position, isBackward),
     })),
   ),

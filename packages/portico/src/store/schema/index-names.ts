@@ -57,13 +57,24 @@ export function namedIndexes(
 /** The first column of nearly every index is no part of its name. */
 const tenantColumn = "tenant_no";
 
-function partOf({ name, isDescending }: Index["columns"][number]): string {
-  return isDescending ? `${name}_desc` : name;
+/**
+ * The order of a column is part of it. PostgreSQL orders by an index only if that places nulls as the query does, which
+ * differs once a field becomes required or optional.
+ */
+function partOf({ name, isDescending, isNullable }: Index["columns"][number]): string {
+  return `${name}${isDescending ? "_desc" : ""}${isNullable ? "_null" : ""}`;
+}
+
+/** All parts that a column can be. */
+function partsOf({ name }: Pick<Index["columns"][number], "name">): string[] {
+  return [false, true].flatMap((isNullable) =>
+    [false, true].map((isDescending) => partOf({ name, isDescending, isNullable })),
+  );
 }
 
 /** How many indexes of a table could have a name: `title_desc` is one column, or `title` in descending order. */
 function readingsFor(name: string, { name: table, columns }: Pick<Table, "name" | "columns">): number {
-  const parts = columns.flatMap((column) => [column.name, partOf({ ...column, isDescending: true })]);
+  const parts = columns.flatMap(partsOf);
   return ["", uniqueInfix]
     .map((infix) => `${infix}${table}_`)
     .filter((start) => name.startsWith(start))
