@@ -47,7 +47,7 @@ const wrong: readonly (readonly [fact: string, resources: readonly Resource[], l
       [
         "an option that does not exist",
         { sorts: ["title"] },
-        "unknown option sorts; use some of fields, plural, was, parent, filter, sort, search, unique, indexes, scopes, version, paging, policy, inheritPolicy, hooks, validate, markOnDelete, actions, nestedUnder, exposed, operations, events, public, whenReferenced, description, deprecated",
+        "unknown option sorts; use some of fields, plural, was, parent, filter, sort, search, unique, indexes, scopes, version, paging, policy, inheritPolicy, hooks, validate, markOnDelete, actions, nestedUnder, exposed, operations, events, idempotencyKey, public, whenReferenced, description, deprecated",
       ],
       [
         "a public write",
