@@ -5,7 +5,9 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import postgres from "postgres";
 import { app, belongsTo, choice, resource, text, users } from "../../src/index.ts";
+import type { Comparison, Condition } from "../../src/query/condition.ts";
 import { createServer, type PorticoServer } from "../../src/server.ts";
+import { compileFewRows } from "../../src/store/compile/few-rows.ts";
 import type { Statement } from "../../src/store/database.ts";
 import { makeWorkspace, onEachDatabase, type Workspace } from "../support/server.ts";
 
@@ -191,6 +193,22 @@ onEachDatabase("lists by related rows", (database) => {
       for (const { statement, values } of isSlow ? recorded.slice(0, -1) : recorded)
         await assertReadsRanges(statement.sql, values);
     }
+  });
+
+  test("related rows whose own related rows may be many are found by a slow read", () => {
+    const { resource } = server.engine.model;
+    const [team, member] = [resource.get("team")!, resource.get("member")!];
+    const attributeOf = (of: typeof team, name: string) => of.attribute.get(name)!;
+    const ids: Comparison = { attribute: attributeOf(team, "id"), operator: "in", values: ["team_1"] };
+    const hasMember = {
+      attribute: attributeOf(member, "teamId"),
+      operator: "some",
+      ...{ resource: member, conditions: [] },
+    } as const;
+    const compiled = (...conditions: [Comparison, ...Condition[]]) =>
+      compileFewRows(server.store.dialect, { resource: team, column: ids.attribute, conditions }, 50);
+    assert.equal(compiled(ids, { operator: "not", conditions: [hasMember] }).mayScan, true);
+    assert.equal(compiled(ids, { operator: "not", conditions: [ids] }).mayScan, false);
   });
 
   /** Asserts that each table is read along an index that finds the rows by a value. */

@@ -8,7 +8,7 @@ import type { Dialect } from "../dialect.ts";
 import { compile } from "../statement.ts";
 import { conditionsOf } from "./condition.ts";
 import { all } from "./index-ranges.ts";
-import { isOfTenant, type ReadInput } from "./input.ts";
+import { isOfTenant, type ReadInput, tenantOf } from "./input.ts";
 
 /** The rows of a range of an index, and what they are asked for. */
 export interface FewRows {
@@ -48,5 +48,12 @@ export function compileFewRows(
     dialect.builder,
     sql`select ${sql.ref(`r.${column.column}`)}, case when ${all(checked)} then 1 else 0 end, ${sql.ref(`r.${uncovered}`)}
       from ${sql.table(resource.table)} as r where ${isOfTenant("r")} and ${inRange} limit ${sql.lit(maxRows + 1)}`,
+    { mayScan: others.some(looksAtCollections), tenantOf },
   );
+}
+
+/** Whether a condition may read many related rows of each row. */
+function looksAtCollections(condition: Condition): boolean {
+  if (isComparison(condition)) return false;
+  return condition.operator === "some" || condition.conditions.some(looksAtCollections);
 }
