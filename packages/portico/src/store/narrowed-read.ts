@@ -57,8 +57,9 @@ export class NarrowedReads {
   async narrow(input: ReadInput<Read>): Promise<ReadInput<Read>> {
     const { read } = input;
     if (isIndexed(read)) return input;
+    const { isAnonymous = false } = read;
     const find = (rows: FewRows): Promise<readonly ColumnValues[]> =>
-      this.#database.query(this.#statementOf(rows), { ...input, read: rows });
+      this.#database.query(this.#statementOf(rows), { ...input, read: { ...rows, isAnonymous } });
     const search = { find, statements: 0 };
     for (const condition of read.conditions) {
       if (isComparison(condition)) continue;

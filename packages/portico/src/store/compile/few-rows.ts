@@ -17,6 +17,8 @@ export interface FewRows {
   readonly column: Attribute;
   /** The comparison that the index serves (`isAnchor`), first, and the other conditions. */
   readonly conditions: readonly [anchor: Comparison, ...others: Condition[]];
+  /** Whether the list that they are found for is that of an anonymous caller. */
+  readonly isAnonymous?: boolean;
 }
 
 /** Whether an index of the resource finds the rows that meet a condition, and these alone. */
