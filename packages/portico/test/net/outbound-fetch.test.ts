@@ -109,6 +109,25 @@ for (const [name, respond] of [
     assert.ok(performance.now() - began < 1_500);
   });
 
+test("where the status is what matters, of a long, endless or broken body only the beginning is returned", async () => {
+  const bodies: Record<string, RequestListener> = {
+    long: (_, response) => void response.end("x".repeat(1_000_000)),
+    endless: (_, response) => void setInterval(() => response.write("x".repeat(10_000)), 1).unref(),
+    stalled: (_, response) => void response.write("x".repeat(500)),
+    broken: (_, response) => void response.write("x".repeat(500), () => response.socket!.destroy()),
+  };
+  for (const [name, respond] of Object.entries(bodies)) {
+    handler = (request, response) => {
+      response.writeHead(202);
+      respond(request, response);
+    };
+    const options = { isBodyOptional: true, timeoutMs: 300 };
+    const { status, body } = await outbound(options).fetch(url());
+    const length = name === "long" || name === "endless" ? 1_000 : 500;
+    assert.deepEqual([name, status, body.toString()], [name, 202, "x".repeat(length)]);
+  }
+});
+
 test("a name server that does not answer is given up after the timeout", async () => {
   await assert.rejects(
     outbound({ timeoutMs: 100, resolve: () => {} }).fetch(url("/", "slow.example.com")),

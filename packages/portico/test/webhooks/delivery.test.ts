@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { after, before, test } from "node:test";
+import { openReader } from "../support/database-reader.ts";
 import { serve } from "../support/scenario.ts";
 import { onEachDatabase } from "../support/server.ts";
 import { makeEndpoint, until, verify, WebhookReceiver } from "../support/webhook-receiver.ts";
@@ -130,6 +131,29 @@ onEachDatabase("the delivery of events", (database) => {
     await receiver.waitFor("/gone", 2);
     assert.ok(receiver.at("/gone").every(({ body }) => body.data.id !== missed.id));
     assert.equal(receiver.at("/gone").at(-1)!.body.data.id, seen.id);
+  });
+
+  test("five days of nothing but failures disable an endpoint", async () => {
+    const { id } = await endpointAt("/failing");
+    receiver.respond = (response, { path }) => void response.writeHead(path === "/failing" ? 500 : 204).end();
+    const failedOnce = async (count: number) =>
+      until(
+        deliveriesOf,
+        id,
+        (all) => all.filter((each: { status: string }) => each.status === "failed").length >= count,
+      );
+    await createPost();
+    await failedOnce(1);
+    assert.equal((await server.request(`/v1/webhook-endpoints/${id}`)).body.status, "enabled");
+    const longAgo = new Date(Date.now() - 5 * 86_400_000).toISOString();
+    const reader = openReader(server.workspace.databaseUrl);
+    await reader.write(`update webhook_queues set failing_since = '${longAgo}' where id = '${id}'`);
+    await reader.close();
+    await createPost();
+    const endpointOf = async () => (await server.request(`/v1/webhook-endpoints/${id}`)).body;
+    const disabled = await until(endpointOf, undefined, ({ status }) => status === "disabled");
+    assert.equal(disabled.disabledReason, "failing");
+    await failedOnce(2);
   });
 
   test("Retry-After postpones the next attempt", async () => {

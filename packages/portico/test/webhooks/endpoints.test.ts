@@ -1,10 +1,14 @@
 // How webhook endpoints are managed: what is refused, rotations, tests, replays and commands, over HTTP.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { endpointUrlError } from "../../src/webhooks/endpoint-url.ts";
+import { freePort } from "../support/free-port.ts";
 import { serve } from "../support/scenario.ts";
-import { onEachDatabase, Portico, type RequestOptions } from "../support/server.ts";
+import { onEachDatabase, Portico, projectFolder, type RequestOptions } from "../support/server.ts";
 import { makeEndpoint, until, verify, WebhookReceiver } from "../support/webhook-receiver.ts";
 
 test("without private addresses, an endpoint must use https and be at a public address", () => {
@@ -120,6 +124,31 @@ onEachDatabase("webhook endpoints", (database) => {
     const made = await server.create("/posts", { title: "By command" });
     const [, received] = await receiver.waitFor("/command", 2);
     assert.equal(received!.body.data.id, made.id);
+  });
+
+  test("the example receiver accepts what is signed, once, and nothing else", async () => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}/`;
+    const { id, secret } = await makeEndpoint(server, url, ["comment.created"]);
+    const file = join(projectFolder, "examples/webhook-receiver/receiver.ts");
+    const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(port) };
+    const child = spawn(process.execPath, [file], { env, stdio: ["ignore", "pipe", "inherit"] });
+    try {
+      await once(child.stdout, "data");
+      const printed = once(child.stdout, "data");
+      const { body } = await post(`${id}/tests`);
+      assert.deepEqual([body.status, body.lastStatus], ["succeeded", 204]);
+      assert.match(String(await printed), /^webhook\.test/);
+      const forged = {
+        method: "POST",
+        body: "{}",
+        headers: { "webhook-id": "x", "webhook-timestamp": "1", "webhook-signature": "v1,x" },
+      };
+      assert.equal((await fetch(url, forged)).status, 401);
+    } finally {
+      child.kill();
+      await once(child, "close");
+    }
   });
 
   test("a deleted endpoint gets nothing more, and its deliveries stay", async () => {
