@@ -84,44 +84,6 @@ onEachDatabase("migrations of tables in use", (database) => {
       );
       assert.deepEqual((await migrate(store, unique)).statements, []);
     }));
-
-  test("the contraction creates indexes again whose columns can no longer be null", () =>
-    using(async (store, sql) => {
-      const sorted = (pages: Parameters<typeof integer>[0]): Table[] => {
-        const fields = { ...plain, pages: integer(pages) };
-        const options = { fields, sort: ["pages"], filter: ["pages"], unique: [["pages"]] } as const;
-        return tablesOf(buildModel(app({ name: "Used", resources: [resource("note", options)] }), []), []);
-      };
-      const definitions = async (): Promise<string[]> => {
-        const rows =
-          await sql`select indexdef from pg_indexes where indexdef like '%, pages%' order by indexname`;
-        return rows.map(({ indexdef }) => String(indexdef));
-      };
-      await migrate(store, sorted({ fill: 1 }));
-      await migrate(store, sorted({ fill: 1 }), { isContraction: true });
-      const before = await definitions();
-      assert.ok(
-        before.every((text) => text.includes("pages NULLS FIRST")),
-        before.join(),
-      );
-      assert.deepEqual((await migrate(store, sorted({}))).statements, []);
-      const { statements } = await migrate(store, sorted({}), { isContraction: true });
-      assert.deepEqual(
-        statements.map((text) => text.split(" ").slice(0, 3).join(" ")),
-        [
-          "drop index concurrently",
-          "create index concurrently",
-          "drop index concurrently",
-          "create index concurrently",
-        ],
-      );
-      const after = await definitions();
-      assert.deepEqual(
-        after.map((text) => text.includes("NULLS FIRST")),
-        before.map((text) => text.startsWith("CREATE UNIQUE")),
-      );
-      assert.deepEqual((await migrate(store, sorted({}), { isContraction: true })).statements, []);
-    }));
 });
 
 function tables(fields: Parameters<typeof resource>[1]["fields"]): Table[] {

@@ -83,14 +83,12 @@ export const postgresTables: TableDialect = {
     }
     const indexes = await rows(
       session,
-      `select t.relname, i.relname, x.indisvalid::text,
-         array_to_json(array(select option & 2 <> 0 from unnest(x.indoption::int2[]) option))::text from pg_index x
+      `select t.relname, i.relname, x.indisvalid::text from pg_index x
        join pg_class i on i.oid = x.indexrelid join pg_class t on t.oid = x.indrelid
        where i.relnamespace = current_schema()::regnamespace order by i.relname`,
     );
-    for (const [table, index, isValid, nullsFirst] of indexes) {
+    for (const [table, index, isValid] of indexes) {
       const description = tables.get(table!);
-      description?.indexNulls.set(index!, JSON.parse(nullsFirst!));
       if (isValid !== "true") description?.brokenIndexes.add(index!);
       else (searchName.test(index!) ? description?.searches : description?.indexes)?.add(index!);
     }

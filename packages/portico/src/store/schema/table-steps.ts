@@ -8,7 +8,7 @@ import type { Planning } from "./planning.ts";
 import { refuseDataLoss, refuseOtherReferences } from "./refusals.ts";
 import { searchSteps } from "./search-steps.ts";
 import { type Step, type StepKind, type StepOptions, sqlStep } from "./step.ts";
-import type { Index, Table } from "./table.ts";
+import type { Table } from "./table.ts";
 import type { ExistingTable } from "./tables.ts";
 
 /**
@@ -58,7 +58,7 @@ export async function tableSteps(
  * they are dropped last, by the contraction. A unique index is dropped at once, because this version writes rows that it
  * would refuse.
  */
-function indexSteps({ store, tables, isServing }: Planning, table: Table, existing: ExistingTable): Step[] {
+function indexSteps({ store, tables }: Planning, table: Table, existing: ExistingTable): Step[] {
   const isApart = tables.isConcurrent;
   const declared = new Set(table.indexes.map((index) => index.name));
   const drop = (name: string, isContraction: boolean): Step => {
@@ -70,9 +70,6 @@ function indexSteps({ store, tables, isServing }: Planning, table: Table, existi
     [...names].filter((name) => name.startsWith(indexPrefix));
   const unneeded = ownIndexes(existing.indexes).filter((name) => !declared.has(name));
   const missing = table.indexes.filter((index) => !existing.indexes.has(index.name));
-  const others = isServing
-    ? []
-    : table.indexes.filter((index) => hasOtherNulls(index, existing.indexNulls.get(index.name)));
   return [
     ...ownIndexes(existing.brokenIndexes).map((name) => drop(name, false)),
     ...missing.map((index) =>
@@ -85,22 +82,5 @@ function indexSteps({ store, tables, isServing }: Planning, table: Table, existi
       }),
     ),
     ...unneeded.map((name) => drop(name, !name.startsWith(`${uniqueIndexPrefix}${table.name}_`))),
-    // An earlier version reads along them.
-    ...others.flatMap((index) =>
-      [tables.dropIndex(index.name), tables.addIndex(table, index)].map((query) =>
-        sqlStep(store.dialect, "index", query, { isApart, isContraction: true }),
-      ),
-    ),
   ];
-}
-
-/** Whether an index was created for columns that could be null, or could not, which has changed. */
-function hasOtherNulls(index: Index, nullsFirst: readonly boolean[] | undefined): boolean {
-  // No row is found by the order of a unique index, and without it others could be written.
-  if (index.isUnique) return false;
-  return index.columns.some(({ isNullable, isDescending = false }, position) => {
-    const existing = nullsFirst?.[position];
-    // `createIndex` gives only columns that can be null an order of their own.
-    return existing !== undefined && existing !== (isDescending !== isNullable);
-  });
 }

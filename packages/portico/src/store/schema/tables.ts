@@ -13,8 +13,6 @@ export interface ExistingTable {
   readonly indexes: ReadonlySet<string>;
   /** Invalid indexes, whose creation was interrupted. */
   readonly brokenIndexes: ReadonlySet<string>;
-  /** Whether nulls come first, for each column of an index. SQLite, where nulls always are the smallest, has no entries. */
-  readonly indexNulls: ReadonlyMap<string, readonly boolean[]>;
   /** The columns of indexes that the database does not drop together with a column. */
   readonly indexColumns: ReadonlyMap<string, readonly string[]>;
   /** The referenced table, by column. */
@@ -38,7 +36,6 @@ export class TableDescription implements ExistingTable {
   readonly columns = new Map<string, ExistingColumn>();
   readonly indexes = new Set<string>();
   readonly brokenIndexes = new Set<string>();
-  readonly indexNulls = new Map<string, readonly boolean[]>();
   readonly indexColumns = new Map<string, string[]>();
   readonly references = new Map<string, string>();
   readonly uncheckedReferences = new Set<string>();
