@@ -335,8 +335,8 @@ onEachDatabase("searches", (database) => {
         for (const isComplete of [true, false]) assert.ok(outcomes.count("walk", isComplete) > 40);
         assert.equal(outcomes.count("sorted", false), 0);
         if (database === "postgres") return;
-        const complete = outcomes.count("created", true);
-        assert.ok(complete > (order === "in any order" ? 0 : 20), String(complete));
+        // With much disorder, hardly any page is complete.
+        if (order !== "in any order") assert.ok(outcomes.count("created", true) > 20);
         // Without disorder, the rows created at once are fewer than those read in addition.
         if (order === "in order") assert.equal(outcomes.count("created", false), 0);
         else if (order === "in any order") assert.ok(outcomes.count("created", false) > 0);
