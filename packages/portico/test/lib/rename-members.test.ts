@@ -16,8 +16,10 @@ test("a renamed text parses to the object with its outermost members renamed", (
   ]);
   fc.assert(
     fc.property(fc.dictionary(name, fc.jsonValue()), fc.constantFrom(undefined, 1), (row, indent) => {
-      const expected = Object.entries(row).map(([key, value]) => [names.get(key) ?? key, value]);
-      const renamed = JSON.parse(renameMembers(JSON.stringify(row, undefined, indent), names));
+      const text = JSON.stringify(row, undefined, indent);
+      // Parsed, because JSON has no -0.
+      const expected = Object.entries(JSON.parse(text)).map(([key, value]) => [names.get(key) ?? key, value]);
+      const renamed = JSON.parse(renameMembers(text, names));
       assert.deepEqual(Object.entries(renamed), expected);
     }),
   );
