@@ -96,8 +96,8 @@ export class Engine extends Writes {
     if (caller.isDelegated) requireScope(caller, "profile");
     const users = this.#users;
     requireOwnFields(body, users.attribute, this.model.selfEditable);
-    const scopes = new Set([...caller.scopes, users.scopes.write]);
-    await this.update({ ...caller, isDelegated: true, scopes }, users, userId, body);
+    // The caller keeps its scopes: policies decide by them which rows it may refer to.
+    await this.updateAllowed({ ...caller, isDelegated: true }, users, userId, body);
     return this.me(caller);
   }
 

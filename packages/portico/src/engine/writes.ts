@@ -89,6 +89,17 @@ export class Writes {
     precondition?: Precondition,
   ): Promise<WriteResult> {
     requireScope(caller, resource.scopes.write);
+    return this.updateAllowed(caller, resource, id, body, precondition);
+  }
+
+  /** Like `update`, for a caller who needs no scope. */
+  protected async updateAllowed(
+    caller: Caller,
+    resource: ResourceModel,
+    id: string,
+    body: unknown,
+    precondition?: Precondition,
+  ): Promise<WriteResult> {
     const input = await this.#validated(caller, resource, id, body, () =>
       this.#dependencies.validator.validate(resource, "update", body),
     );
