@@ -6,7 +6,8 @@ import type { RecordOf } from "../../declare/record.ts";
 import { type HookContext, type Resource, resource } from "../../declare/resource.ts";
 import { Problem } from "../../errors.ts";
 import { ownContext } from "../own-hook-context.ts";
-import { assertCanGiveRole, assertOutranks, isDefaultRole } from "../users/role-rules.ts";
+import { users } from "../users/resource.ts";
+import { assertCanGiveRole, assertOutranks, isDefaultRole, scopeBeyond } from "../users/role-rules.ts";
 import { invitationEmails, invitationFields } from "./fields.ts";
 import { requireEmailQuota, requireUninvited } from "./limits.ts";
 
@@ -40,6 +41,14 @@ export function declareInvitations(roleNames: readonly string[], exposed: boolea
           await requireUninvited(ownContext(context), email);
           await requireEmailQuota(ownContext(context), email);
           return { email, ...termsOf(context) };
+        },
+        async delete(context) {
+          const { caller, current, rows } = context;
+          const { model } = ownContext(context);
+          if (scopeBeyond(model, current.role, caller) === undefined) return;
+          // Those who manage the inviter could end the invitation by that, and withdraw it when they delete the inviter.
+          const inviter = current.inviterId === null ? undefined : await rows.get(users, current.inviterId);
+          if (inviter?.id !== caller.userId) assertOutranks(model, inviter?.role ?? current.role, caller);
         },
       },
       after: { create: queueEmail },
