@@ -6,6 +6,7 @@ import { usersTable } from "../../auth/users/fields.ts";
 import { scopeBeyond } from "../../auth/users/role-rules.ts";
 import { usersWriteScope } from "../../declare/administrative-scopes.ts";
 import type { Caller } from "../../declare/caller.ts";
+import { canRead } from "../../engine/authorize.ts";
 import { Problem } from "../../errors.ts";
 import type { Model, ResourceModel } from "../../model/model.ts";
 import type { Condition } from "../../query/condition.ts";
@@ -103,8 +104,10 @@ async function showList(
   sendPage(issuer, pageRequest, status, membersPage(issuer, user, shown));
 }
 
+/** A page of members, of whom somebody with `users:write` alone sees none. */
 async function membersOf({ engine, model }: PageContext, caller: Caller, search: string, number: number) {
   const resource = resourceOf(model, usersTable);
+  if (!canRead(caller, resource.access.list)) return { members: undefined, hasMore: false };
   const page = await engine.list(caller, {
     ...{ resource, selection: wholeRow(resource), conditions: [], words: searchWords(search) },
     sort: singleSort(resource, "name")!,
@@ -132,7 +135,11 @@ async function invitationsOf(
     sort: newestFirst(resource),
     page: { style: "first", limit: maxInvitations },
   });
-  return JSON.parse(rows);
+  const invitations: readonly Omit<ShownInvitation, "isManageable">[] = JSON.parse(rows);
+  return invitations.map((each) => ({
+    ...each,
+    isManageable: scopeBeyond(model, each.role, caller) === undefined,
+  }));
 }
 
 function resourceOf(model: Model, { name }: { readonly name: string }): ResourceModel {

@@ -22,11 +22,13 @@ export interface ShownInvitation {
   readonly role: string;
   readonly status: string;
   readonly expiresAt: string | null;
+  readonly isManageable: boolean;
 }
 
 export interface ShownMembers {
   readonly csrf: string;
-  readonly members: readonly ShownMember[];
+  /** Undefined if the person may not see them. */
+  readonly members: readonly ShownMember[] | undefined;
   /** Undefined if nobody can be invited. */
   readonly invitations: readonly ShownInvitation[] | undefined;
   /** The roles that the person may give. */
@@ -42,30 +44,33 @@ export interface ShownMembers {
 }
 
 export function membersPage(issuer: Issuer, user: AccountHeader, shown: ShownMembers): string {
-  const { members, invitations, search, error } = shown;
+  const { invitations, error } = shown;
   const action = `${issuer.path}/members${queryOf(shown, shown.page)}`;
   const form = (fields: Html): Html => html`<form method="post" action="${action}">
 <input type="hidden" name="csrf" value="${shown.csrf}">
 ${fields}
 </form>
 `;
-  const found =
-    members.length > 0
-      ? members.map((each) => memberSection(each, shown, form))
-      : html`<p>Nobody was found.</p>`;
   const body = html`${alertHtml(error)}
 ${invitations && invitationSection(invitations, shown, form)}
 <h2>Members</h2>
-<form method="get" action="${issuer.path}/members">
-<label>Search by name or address
-<input type="search" name="q" value="${search}" maxlength="100"></label>
-<button class="other" type="submit">Search</button>
-</form>
-${found}${pageLinks(issuer, shown)}`;
+${memberList(issuer, shown, form)}`;
   return accountPage(issuer, "Members", user, body);
 }
 
 type Form = (fields: Html) => Html;
+
+function memberList(issuer: Issuer, shown: ShownMembers, form: Form): Html {
+  const { members, search } = shown;
+  if (members === undefined) return html`<p>Your role does not allow you to see the members.</p>`;
+  const found = members.map((each) => memberSection(each, shown, form));
+  return html`<form method="get" action="${issuer.path}/members">
+<label>Search by name or address
+<input type="search" name="q" value="${search}" maxlength="100"></label>
+<button class="other" type="submit">Search</button>
+</form>
+${found.length > 0 ? found : html`<p>Nobody was found.</p>`}${pageLinks(issuer, shown)}`;
+}
 
 function memberSection(
   { id, name, email, role, active, isSelf, isManageable }: ShownMember,
@@ -94,9 +99,7 @@ function invitationSection(
     (each) => html`<section>
 <h3>${each.email}</h3>
 <p>${each.role}, ${each.status === "expired" ? "expired" : `valid until ${each.expiresAt?.slice(0, 10) ?? ""}`}</p>
-${form(html`<input type="hidden" name="invitation" value="${each.id}">
-<button class="other" type="submit" name="change" value="send">Send again to ${each.email}</button>
-<button class="other" type="submit" name="change" value="withdraw">Withdraw the invitation of ${each.email}</button>`)}</section>
+${each.isManageable ? form(invitationButtons(each)) : undefined}</section>
 `,
   );
   const invite = form(html`<label>Email address
@@ -106,6 +109,12 @@ ${roleSelect(roles, defaultRole)}</label>
 <button type="submit" name="change" value="invite">Invite</button>`);
   return html`<h2>Invite somebody</h2>
 ${invite}${listed.length > 0 ? html`<h2>Invitations</h2>\n` : undefined}${listed}`;
+}
+
+function invitationButtons({ id, email }: ShownInvitation): Html {
+  return html`<input type="hidden" name="invitation" value="${id}">
+<button class="other" type="submit" name="change" value="send">Send again to ${email}</button>
+<button class="other" type="submit" name="change" value="withdraw">Withdraw the invitation of ${email}</button>`;
 }
 
 function roleSelect(roles: readonly string[], selected: string): Html {
