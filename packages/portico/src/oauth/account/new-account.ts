@@ -4,6 +4,7 @@
 import type { AccountDetails, AccountOutcome } from "../../auth/users/new-account.ts";
 import { passwordError } from "../../auth/users/password.ts";
 import { Problem } from "../../errors.ts";
+import { isEmailAddress } from "../../lib/email-address.ts";
 import {
   isCrossSite,
   type PageContext,
@@ -22,8 +23,6 @@ import {
 } from "../pages/new-account-pages.ts";
 import { errorPage } from "../pages/plain-pages.ts";
 import { sendInvalidLink } from "./email-link.ts";
-
-const maxEmailLength = 254;
 
 /** `/sign-up?client_id=...` asks for an address, and `/sign-up?token=...`, the link in the email, creates the account. */
 export async function showSignUp(context: PageContext, pageRequest: PageRequest): Promise<void> {
@@ -121,11 +120,6 @@ async function outcomeOf(create: () => Promise<AccountOutcome>): Promise<Account
     if (error instanceof Problem && error.code === "validation_error") return "refused";
     throw error;
   }
-}
-
-/** Roughly: the email proves the rest. Others may contain characters that the database cannot store. */
-function isEmailAddress(text: string): boolean {
-  return text.length <= maxEmailLength && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(text) && text.isWellFormed();
 }
 
 const closed = {
