@@ -187,8 +187,9 @@ function nameInEmail(name: string): string {
   return truncated(name.replaceAll(/(?<=\S)[./:@\\](?=\S)/g, " "), maxNameLength);
 }
 
+/** A new address, which gets a link, may belong to somebody else. */
 function greeting({ name }: AccountFacts): string {
-  return `Hello ${name},`;
+  return `Hello ${nameInEmail(name)},`;
 }
 
 function rows({ email, at, address }: AccountFacts, when: string): readonly (readonly [string, string])[] {
