@@ -36,12 +36,15 @@ export function failureOfDocument(error: GraphQLError, code: ErrorCode): Failure
   return failureOf(new Problem(code, error.message), locations ? { locations } : {});
 }
 
-/** The names that graphql-js suggests instead of an unknown one, at the end of a message. */
-const suggestionsPattern = / Did you mean .{1,1000}\?$/;
+/** The names that graphql-js suggests instead of an unknown one. Those of values and input fields stand within a message. */
+const suggestionsPattern = / Did you mean [^?]{1,1000}\?/g;
 
 /** The failure for callers that may not read the schema. */
 export function withoutSuggestions({ problem, formatted }: Failure): Failure {
-  return { problem, formatted: { ...formatted, message: formatted.message.replace(suggestionsPattern, "") } };
+  return {
+    problem,
+    formatted: { ...formatted, message: formatted.message.replaceAll(suggestionsPattern, "") },
+  };
 }
 
 /** An error that a field has thrown. The message of an unexpected error is not revealed. */

@@ -255,10 +255,15 @@ onEachDatabase("public resources", (database) => {
   });
 
   test("GraphQL suggests no names of the schema to anonymous callers", async () => {
-    const query = "{ note(id: 5) { lien } }";
-    assert.match((await requestGraphql(server, query)).text, /Did you mean/);
-    for (const key of [null, publishable])
-      assert.doesNotMatch((await requestGraphql(server, query, { key })).text, /Did you mean/);
+    for (const query of [
+      "{ note(id: 5) { lien } }",
+      "{ articlesConnection(filter: { statos: draft }) { edges { node { id } } } }",
+      "{ articlesConnection(filter: { status: publish }) { edges { node { id } } } }",
+    ]) {
+      assert.match((await requestGraphql(server, query)).text, /Did you mean/);
+      for (const key of [null, publishable])
+        assert.doesNotMatch((await requestGraphql(server, query, { key })).text, /Did you mean/);
+    }
   });
 
   test("subscriptions and streams need a secret credential", async () => {
