@@ -4,11 +4,16 @@
 import { Problem } from "../errors.ts";
 import type { PeriodicWork } from "../jobs/periodic-task.ts";
 import type { Store } from "../store/store.ts";
-import { selectStoredBytes } from "./table.ts";
+import { selectAnyAnswer, selectStoredBytes } from "./table.ts";
 
 /** What the answers of a tenant may take before further requests with a key are refused. */
 const maxBytesOfTenant = 256 * 1024 * 1024;
 const intervalMs = 60_000;
+
+interface TenantBytes {
+  readonly tenantId: string;
+  readonly bytes: number;
+}
 
 export class StoredBytes {
   readonly #store: Store;
@@ -26,11 +31,18 @@ export class StoredBytes {
 
   async count(): Promise<void> {
     const added = new Map<string, number>();
-    const counting = selectStoredBytes(this.#store).all(this.#store.database);
+    const counting = this.#counted();
     // What is stored from now on may not be counted yet.
     this.#added = added;
     const counted = await counting;
     this.#ofTenant = new Map(counted.map(({ tenantId, bytes }) => [tenantId, Number(bytes)]));
+  }
+
+  /** The statement that counts is a slow read, for which SQLite starts a thread: a server without answers needs none. */
+  async #counted(): Promise<readonly TenantBytes[]> {
+    const { database } = this.#store;
+    const any = await selectAnyAnswer(this.#store).first(database);
+    return any ? selectStoredBytes(this.#store).all(database) : [];
   }
 
   add(tenantId: string, bytes: number): void {

@@ -82,6 +82,11 @@ export const insertAnswer = defineQuery([idempotencyKeysTable], (db, stored: Par
     ),
 );
 
+/** One row if any answer is stored. */
+export const selectAnyAnswer = defineQuery([idempotencyKeysTable], (db) =>
+  db.selectFrom("idempotency_keys").select("bytes").limit(1),
+);
+
 export const selectStoredBytes = defineQuery(
   [idempotencyKeysTable],
   (db) =>

@@ -1,5 +1,7 @@
 // A reading thread, seen from the main thread. It runs one statement at a time.
 
+import { getCompileCacheDir } from "node:module";
+import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { Problem } from "../../errors.ts";
 import type { ColumnValues } from "../database.ts";
@@ -40,6 +42,7 @@ export class ReadWorker {
     this.#worker = new Worker(new URL("./read-worker-thread.ts", import.meta.url), {
       workerData: file,
       resourceLimits,
+      ...compileCache(),
     });
     this.#worker.unref();
     this.#worker.on("message", (reply: ReadReply) => {
@@ -75,6 +78,16 @@ export class ReadWorker {
     this.#pending?.reject(new Problem("unavailable", undefined, [], {}, error));
     this.#pending = undefined;
   }
+}
+
+/**
+ * Options with which a thread uses the compile cache of the process, which Node does not pass on: stripping and compiling
+ * its modules anew would take five times as much CPU time and 20 MB more memory.
+ */
+function compileCache(): { readonly env?: NodeJS.ProcessEnv } {
+  // The folder of this version of Node, within the one that the variable names.
+  const folder = getCompileCacheDir();
+  return folder === undefined ? {} : { env: { NODE_COMPILE_CACHE: dirname(folder) } };
 }
 
 function errorOf({ message, code, errcode }: ReadFailure): Error {
