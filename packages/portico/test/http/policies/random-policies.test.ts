@@ -25,6 +25,8 @@ onEachDatabase("random policies over REST and GraphQL", (database) => {
   before(async () => {
     workspace = await makeWorkspace(database);
     const { databaseUrl } = workspace;
+    // The last policies of the other database may compare with null, which the start of a server refuses.
+    expected.policies = open;
     const declared = appOf(true, declarations, () => expected.policies);
     server = await createServer(declared, { databaseUrl, port: 0, log: { write() {} } });
     await server.listen();
