@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
 import { Engine } from "../../src/engine/engine.ts";
 import { eventsTable } from "../../src/events/event.ts";
@@ -43,11 +44,15 @@ onEachDatabase("events of rows that are deleted together", (database) => {
     await workspace?.remove();
   });
 
-  const eventsSince = async (tenantId: string, since: Awaited<ReturnType<typeof completePosition>>) => {
-    // On PostgreSQL, events are complete once no earlier transaction runs.
+  const deletionsSince = async (tenantId: string, since: Awaited<ReturnType<typeof completePosition>>) => {
+    // On PostgreSQL, events are complete once no earlier transaction runs, also of other tests.
     const range = { tenantId, resources: [...levels], after: since };
     const until = await reader.completeUntil();
-    const events = await reader.read(tenantId, await reader.scan({ ...range, until }));
+    const scanned = await reader.scan({ ...range, until });
+    const events = await reader.read(
+      tenantId,
+      scanned.filter(({ type }) => type.endsWith(".deleted")),
+    );
     return parseEvents(events, { skip: (_event, error) => assert.fail(String(error)) }, new TimeSlice());
   };
 
@@ -73,7 +78,11 @@ onEachDatabase("events of rows that are deleted together", (database) => {
             const isDeleted = (row: (typeof rows)[number]): boolean =>
               row === root || (row.parent !== undefined && isDeleted(row.parent));
             const deleted = rows.filter(isDeleted);
-            const events = await eventsSince(caller.tenantId, since);
+            let events = await deletionsSince(caller.tenantId, since);
+            for (let tries = 0; events.length < deleted.length && tries < 1_000; tries += 1) {
+              await setTimeout(10);
+              events = await deletionsSince(caller.tenantId, since);
+            }
             assert.equal(events.length, deleted.length);
             const engine = new Engine(
               modelOf(inherits, declarations, () => expected.policies),
