@@ -84,7 +84,8 @@ export function ruleConditions(
 }
 
 /**
- * Calls a policy. Its result may be anything.
+ * Calls a policy. Its result may be anything. It cannot change the caller, whose tenant and user other queries of the
+ * request carry.
  * @throws Error if the policy throws, even a `Problem`, because the result of a policy is a condition and no error
  */
 export function callPolicy(
@@ -93,6 +94,7 @@ export function callPolicy(
   caller: Caller,
   context: Parameters<PolicyRule["decide"]>[0] = { caller },
 ): unknown {
+  Object.freeze(caller);
   try {
     return decide(context);
   } catch (cause) {

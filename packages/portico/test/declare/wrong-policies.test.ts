@@ -427,3 +427,14 @@ function withPolicy(where: object): ResourceModel {
 function nested(levels: number): object {
   return levels === 0 ? { rank: 1 } : { NOT: nested(levels - 1) };
 }
+
+test("a policy that changes the caller, whose rows every query is limited to, stops the start", () => {
+  assert.throws(
+    () =>
+      modelWith(({ caller }) => {
+        (caller as { tenantId: string }).tenantId = "tenant_other";
+        return true;
+      }),
+    /^OperatorError: resource note: its policy throws: TypeError: Cannot assign to read only property 'tenantId'/,
+  );
+});
