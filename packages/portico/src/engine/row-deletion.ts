@@ -1,11 +1,11 @@
 // Deletes rows, and with each row those that are deleted with it.
 
-import { isJson } from "../declare/field.ts";
 import type { HookContext } from "../declare/resource.ts";
 import { Problem } from "../errors.ts";
 import { TimeSlice } from "../lib/time-slice.ts";
 import type { ResourceModel } from "../model/model.ts";
 import { areDecidedByRow, type Condition } from "../query/condition.ts";
+import { policyValues } from "../query/policy-values.ts";
 import { wholeRow } from "../query/selection.ts";
 import type { RowValues } from "../query/write.ts";
 import { batchesOfIds, rowIds } from "./row-ids.ts";
@@ -17,8 +17,6 @@ import type { WritePolicy } from "./write-policy.ts";
  * transaction.
  */
 const maxTogether = 10_000;
-/** Longer texts are not compared by policies; the events of children do not repeat them. */
-const maxPolicyText = 200;
 
 const none: readonly never[] = Object.freeze([]);
 
@@ -206,15 +204,4 @@ export class RowDeletion {
 function isLeaf({ children, dependents, hooks, markOnDelete }: ResourceModel): boolean {
   const isHooked = hooks.before?.delete !== undefined || hooks.after?.delete !== undefined;
   return children.length === 0 && dependents.length === 0 && !isHooked && !markOnDelete;
-}
-
-/** The values of a row that policies may read, without long ones. */
-function policyValues({ attributes }: ResourceModel, row: RowValues): RowValues {
-  const values: Record<string, unknown> = {};
-  for (const { name, field, isInternal } of attributes) {
-    const value = row[name];
-    if (isInternal || isJson(field) || value === undefined) continue;
-    if (typeof value !== "string" || value.length <= maxPolicyText) values[name] = value;
-  }
-  return values;
 }

@@ -6,6 +6,7 @@ import { sql } from "kysely";
 import { BoundedMap } from "../lib/bounded-map.ts";
 import { TimeSlice } from "../lib/time-slice.ts";
 import type { ResourceModel } from "../model/model.ts";
+import { policyValues } from "../query/policy-values.ts";
 import type { RowValues } from "../query/write.ts";
 import { defineQuery, type ParametersOf } from "../store/own-tables/query.ts";
 import type { Store } from "../store/store.ts";
@@ -29,10 +30,16 @@ interface DeletedInput {
   readonly transactionId: number;
   readonly sequence: number;
   readonly at: string;
+  /** The sequence number of the last event of the batch before. */
+  readonly after: number;
 }
 
+/** Events that are read at once, and the characters of their rows, which one more may exceed. */
+const maxBatchRows = 500;
+const maxBatchBytes = 1024 * 1024;
+
 /**
- * The rows of a resource that were deleted together with others in a transaction. SQLite has one writer, so the events of a
+ * The first rows of a resource that were deleted together with others in a transaction. SQLite has one writer, so the events of a
  * transaction follow each other, and all have the time of its write.
  */
 const selectDeleted = defineQuery(
@@ -46,14 +53,29 @@ const selectDeleted = defineQuery(
         ? sql<boolean>`sequence > coalesce(${other("<", "desc")}, 0)
             and sequence < coalesce(${other(">", "asc")}, ${sql.lit(Number.MAX_SAFE_INTEGER)})`
         : sql<boolean>`transaction_id = ${input.transactionId}::bigint`;
-    return db
+    const next = db
       .selectFrom("events")
-      .select("row")
+      .select(["sequence", sql<number>`octet_length(cast("row" as text))`.as("bytes")])
       .where("tenant_no", "=", input.tenantId)
       .where("resource", "=", input.resource)
       .where("kind", "=", input.kind)
       .where("deleted_parents", "is not", null)
-      .where(isOfTransaction);
+      .where(isOfTransaction)
+      .where("sequence", ">", input.after)
+      .orderBy("sequence")
+      .limit(sql.lit(maxBatchRows));
+    const sized = db
+      .selectFrom(next.as("next"))
+      .select(["sequence", sql<number>`sum(bytes) over (order by sequence) - bytes`.as("bytes_before")]);
+    const fitting = db
+      .selectFrom(sized.as("sized"))
+      .select("sequence")
+      .where("bytes_before", "<", sql.lit(maxBatchBytes));
+    return db
+      .selectFrom("events")
+      .select(["sequence", "row"])
+      .where("sequence", "in", fitting)
+      .orderBy("sequence");
   },
   { mayScan: true, tenantOf: ({ tenantId }: DeletedInput) => tenantId },
 );
@@ -74,7 +96,7 @@ export class DeletedTogether {
     this.#store = store;
   }
 
-  /** The rows of a resource that were deleted in the transaction of a deletion, as their events have them. */
+  /** What policies may read of the rows of a resource that were deleted in the transaction of a deletion. */
   rowsOf(resource: ResourceModel, deletion: Deletion): Promise<readonly RowValues[]> {
     const key = `${transactionKey(deletion)} ${resource.name}`;
     const known = this.#kept.get(key);
@@ -97,16 +119,19 @@ export class DeletedTogether {
     const { transactionId, sequence } = position;
     const { storedName } = resource;
     const kind = eventType(storedName, "deleted");
-    const stored = await selectDeleted(this.#store).all(this.#store.database, {
-      ...{ tenantId, resource: storedName, kind, transactionId, sequence, at },
-    });
+    const input = { tenantId, resource: storedName, kind, transactionId, sequence, at };
     const slice = new TimeSlice();
     const rows: RowValues[] = [];
-    for (const { row } of stored) {
-      if (slice.isOver) await slice.yield();
-      rows.push(JSON.parse(currentRow(resource, row)));
+    for (let after = 0; ; ) {
+      const batch = await selectDeleted(this.#store).all(this.#store.database, { ...input, after });
+      for (const { row } of batch) {
+        if (slice.isOver) await slice.yield();
+        rows.push(policyValues(resource, JSON.parse(currentRow(resource, row))));
+      }
+      const last = batch.at(-1);
+      if (!last) return rows;
+      after = last.sequence;
     }
-    return rows;
   }
 }
 

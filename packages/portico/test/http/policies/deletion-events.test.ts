@@ -23,7 +23,20 @@ const seats = resource("seat", {
   fields: { club: belongsTo(() => clubs, { onDelete: "cascade" }), user: belongsTo(() => users) },
   policy: ({ caller: { role, userId } }) => role === "owner" || { club: { seats: { some: { userId } } } },
 });
-const declared = app({ name: "Deletions", resources: [projects, members, issues, clubs, seats] });
+/** Boards are seen by those whom a card mentions first. */
+const boards = resource("board", {
+  fields: { name: text({ max: 50 }) },
+  policy: ({ caller: { role, userId } }) =>
+    role === "owner" || { cards: { some: { mentioned: { startsWith: userId } } } },
+});
+const cards = resource("card", {
+  parent: boards,
+  fields: { mentioned: text({ max: 1_000 }), notes: text({ max: 500_000, default: "" }) },
+});
+const declared = app({
+  name: "Deletions",
+  resources: [projects, members, issues, clubs, seats, boards, cards],
+});
 const kinds = ["project", "member", "issue", "club", "seat"];
 
 onEachDatabase("events of rows that are deleted together", (database) => {
@@ -49,7 +62,7 @@ onEachDatabase("events of rows that are deleted together", (database) => {
     const { databaseUrl } = workspace;
     server = await createServer(declared, { databaseUrl, port: 0, log: { write: () => {} } });
     await server.listen();
-    const scopes = kinds.map((kind) => `${kind}s:read`);
+    const scopes = [...kinds, "board"].map((kind) => `${kind}s:read`);
     for (const name of ["ann", "bob", "eve"]) {
       const id = await make("/users", { name, email: `${name}@test.example` });
       ids[name] = id;
@@ -122,6 +135,30 @@ onEachDatabase("events of rows that are deleted together", (database) => {
       }
     } finally {
       for (const { stream } of opened) stream.close();
+    }
+  });
+
+  test("large rows that were deleted together decide as small ones do, without their long texts", async () => {
+    const makeBoard = async (texts: readonly object[]): Promise<string> => {
+      const board = await make("/boards", { name: "board" });
+      for (const each of texts) await make(`/boards/${board}/cards`, each);
+      return board;
+    };
+    const notes = "x".repeat(500_000);
+    const ofOthers = Array.from({ length: 4 }, () => ({ mentioned: "nobody", notes }));
+    const mentioned = String(ids.ann);
+    const large = await makeBoard([{ mentioned, notes }, ...ofOthers]);
+    const small = await makeBoard([{ mentioned }]);
+    const long = await makeBoard([{ mentioned: mentioned.padEnd(300) }]);
+    const last = await makeBoard([...ofOthers, { mentioned }]);
+    const stream = await open("ann", "board");
+    try {
+      await subscriptionStarted();
+      for (const board of [large, small, long, last]) await request("DELETE", `/boards/${board}`);
+      await stream.results(3);
+      assert.deepEqual(received(stream), [large, small, last].sort());
+    } finally {
+      stream.close();
     }
   });
 });
