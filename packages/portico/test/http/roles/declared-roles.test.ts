@@ -53,7 +53,8 @@ describe("roles of an app", () => {
     try {
       // Without a compiler, a project can declare anything.
       const described = app({ name: "Wrong", resources: [notes, tasks], roles: declared as typeof roles });
-      const server = await createServer(described, { databaseUrl: "file::memory:", port: 0 });
+      // The declarations are refused before the database, which cannot be opened.
+      const server = await createServer(described, { databaseUrl: "file:/dev/null/portico.db", port: 0 });
       await server.close();
     } catch (error) {
       assert.ok(error instanceof OperatorError, String(error));
