@@ -50,7 +50,7 @@ export async function listen(
     for (const { event, row } of await visible.of(caller, selected))
       print(`${event.createdAt}  ${event.type}  ${event.rowId}  ${await forwardEvent(event, row)}`);
   });
-  if (forward !== undefined) print(`The secret of the signatures is ${secret}`);
+  if (forward !== undefined) print(`Requests are signed with the secret ${secret}`);
   print("Listening for events, as the system. Press Ctrl+C to stop.");
   await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
   end();

@@ -63,9 +63,10 @@ const webhookTest: Command = {
       if (!target) throw new OperatorError(`the tenant has no webhook endpoint ${endpointId}`);
       const delivery = JSON.parse(await sendTest({ store, engine }, caller, target));
       const { status, attempts, lastStatus, lastError, durationMs, id } = delivery;
-      const answer = lastError ?? `It answered ${lastStatus} after ${durationMs} ms.`;
+      const answer = lastError ?? `The endpoint answered ${lastStatus} after ${durationMs} ms.`;
+      const state = status === "pending" ? "is pending" : `has ${status}`;
       const outcome = attempts === 0 ? "No server has sent it yet; is one running?" : answer;
-      return { json: { delivery }, lines: [`The delivery ${id} is ${status}. ${outcome}`] };
+      return { json: { delivery }, lines: [`The delivery ${id} ${state}. ${outcome}`] };
     }),
 };
 
