@@ -20,7 +20,7 @@ export interface Attempt {
   readonly durationMs: number;
   /** Why it failed; null if it succeeded. */
   readonly error: string | null;
-  /** The begin of the body of the response. */
+  /** The beginning of the body of the response. */
   readonly response: string | null;
   /** What `Retry-After` asks for. */
   readonly retryAfterMs: number | undefined;

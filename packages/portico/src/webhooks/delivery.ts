@@ -71,7 +71,7 @@ export const webhookDeliveries: WebhookDeliveries = resource("webhookDelivery", 
   },
 });
 
-/** The attempts of a delivery. `number` begins with 1; `response` is the begin of the body. */
+/** The attempts of a delivery. `number` begins with 1; `response` is the beginning of the body. */
 export const attemptsTable = ownTable(
   "webhook_attempts",
   {

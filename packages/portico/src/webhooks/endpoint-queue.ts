@@ -80,7 +80,7 @@ export const deleteQueue = defineQuery(
     db.deleteFrom("webhook_queues").where("tenant_no", "=", tenantId).where("id", "=", endpointId),
 );
 
-/** Counts failures: a success ends their series, and the first failure begins one. @returns the begin of the series */
+/** Counts failures: a success ends their series, and the first failure begins one. @returns when the series began */
 export const recordSuccess = defineQuery(
   [endpointQueuesTable],
   (db, { tenantId, endpointId }: ParametersOf<OfEndpoint>) =>

@@ -3,9 +3,8 @@
 import type { Principals } from "../auth/principal.ts";
 import { InvalidInput } from "../engine/validation/invalid-input.ts";
 import { type FieldError, Problem } from "../errors.ts";
-import { mayPrecede, positionBefore } from "../events/event-lookup.ts";
+import { positionAfter, positionBefore } from "../events/event-search.ts";
 import type { EventFeed } from "../events/feed.ts";
-import { Position } from "../events/position.ts";
 import { parseTimestamp } from "../lib/timestamp.ts";
 import type { Model } from "../model/model.ts";
 import type { VisibleEvents } from "../subscriptions/visible-events.ts";
@@ -18,8 +17,6 @@ import { requireEnabled, type WebhookContext } from "./test-event.ts";
 /** Deliveries of one replay. */
 export const maxReplayed = 10_000;
 const addedTogether = 500;
-/** After all events. */
-const end = new Position(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
 
 export interface ReplayContext extends WebhookContext {
   readonly events: Pick<EventFeed, "readRange">;
@@ -105,11 +102,11 @@ async function eventsToReplay(
   const caller = await principals.current(target.principal);
   if (!caller) throw new Problem("conflict", "The credential of the endpoint is not valid any more.");
   const { tenantId } = target;
-  const start = await positionBefore(store, from);
+  const [start, until] = await Promise.all([positionBefore(store, from), positionAfter(store, to)]);
   const deliveries: NewDelivery[] = [];
   for (const { name: resource } of visible.resourcesOf(caller))
     for (let after = start; ; ) {
-      const page = await events.readRange({ tenantId, resource, after, until: end });
+      const page = await events.readRange({ tenantId, resource, after, until });
       const selected = page.filter(({ type, createdAt }) => {
         const time = Date.parse(createdAt);
         return (
@@ -120,7 +117,7 @@ async function eventsToReplay(
       deliveries.push(...shown.map(({ event }) => newDelivery(event)));
       if (deliveries.length > maxReplayed) throw tooMany();
       const last = page.at(-1);
-      if (!last || !mayPrecede(last.createdAt, to)) break;
+      if (!last) break;
       after = last.position;
     }
   return deliveries.sort(byPosition);
