@@ -9,7 +9,7 @@ import {
   sendPage,
   sendRefusedForm,
 } from "../interaction/page-request.ts";
-import { errorPage } from "../pages/plain-pages.ts";
+import { type Refusal, refusalPage } from "../pages/plain-pages.ts";
 
 /** The link of a request; undefined if an error page was sent instead. */
 export async function openedLink(
@@ -29,10 +29,10 @@ export async function openedLink(
 }
 
 export function sendInvalidLink({ issuer }: PageContext, pageRequest: PageRequest): void {
-  sendPage(issuer, pageRequest, 400, errorPage(issuer, invalidLink));
+  sendPage(issuer, pageRequest, 400, refusalPage(issuer, invalidLink));
 }
 
-const invalidLink = {
-  error: "invalid_link",
-  error_description: "This link has expired, was used already, or is incomplete. Request a new one.",
+const invalidLink: Refusal = {
+  title: "This link does not work",
+  text: "This link has expired, was used already, or is incomplete. Request a new one.",
 };

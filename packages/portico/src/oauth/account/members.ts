@@ -21,7 +21,7 @@ import {
   sendRefusedForm,
 } from "../interaction/page-request.ts";
 import { membersPage, type ShownInvitation, type ShownMember } from "../pages/members-page.ts";
-import { errorPage } from "../pages/plain-pages.ts";
+import { type Refusal, refusalPage } from "../pages/plain-pages.ts";
 import { callerOf, requireSignedIn, type SignedInUser } from "./signed-in.ts";
 
 const membersPerPage = 20;
@@ -36,7 +36,7 @@ export async function showMembers(context: PageContext, pageRequest: PageRequest
   if (!signedIn) return;
   const caller = callerOf(model, signedIn.user, pageRequest.address);
   if (!caller.scopes.has(usersWriteScope))
-    return sendPage(issuer, pageRequest, 403, errorPage(issuer, notAllowed));
+    return sendPage(issuer, pageRequest, 403, refusalPage(issuer, notAllowed));
   const { form, query } = pageRequest;
   if (!form) return showList(context, pageRequest, signedIn, caller, 200);
   try {
@@ -146,7 +146,7 @@ function resourceOf(model: Model, { name }: { readonly name: string }): Resource
   return model.resource.get(name)!;
 }
 
-const notAllowed = {
-  error: "access_denied",
-  error_description: "Your role does not allow you to manage the members.",
+const notAllowed: Refusal = {
+  title: "You cannot manage the members",
+  text: "Your role does not allow it.",
 };

@@ -21,13 +21,13 @@ import {
   signUpPage,
   signUpSentPage,
 } from "../pages/new-account-pages.ts";
-import { errorPage } from "../pages/plain-pages.ts";
+import { errorPage, type Refusal, refusalPage } from "../pages/plain-pages.ts";
 import { sendInvalidLink } from "./email-link.ts";
 
 /** `/sign-up?client_id=...` asks for an address, and `/sign-up?token=...`, the link in the email, creates the account. */
 export async function showSignUp(context: PageContext, pageRequest: PageRequest): Promise<void> {
   const { issuer, signUps } = context;
-  if (signUps.role === undefined) return sendPage(issuer, pageRequest, 404, errorPage(issuer, closed));
+  if (signUps.role === undefined) return sendPage(issuer, pageRequest, 404, refusalPage(issuer, closed));
   const { form, query } = pageRequest;
   if (form && isCrossSite(pageRequest)) return sendRefusedForm(issuer, pageRequest);
   const token = (form ?? query).get("token");
@@ -53,7 +53,7 @@ export async function showInvitation(context: PageContext, pageRequest: PageRequ
   if (form && isCrossSite(pageRequest)) return sendRefusedForm(issuer, pageRequest);
   const token = (form ?? query).get("token") ?? "";
   const invitation = await invitationLinks.findByToken(token);
-  if (!invitation) return sendPage(issuer, pageRequest, 400, errorPage(issuer, invalidInvitation));
+  if (!invitation) return sendPage(issuer, pageRequest, 400, refusalPage(issuer, invalidInvitation));
   const { tenantName, email, role, inviterName } = invitation;
   const inviter = inviterName === undefined ? undefined : html` by ${inviterName}`;
   return handleNewAccount(
@@ -122,16 +122,15 @@ async function outcomeOf(create: () => Promise<AccountOutcome>): Promise<Account
   }
 }
 
-const closed = {
-  error: "sign_up_closed",
-  error_description: "Accounts cannot be created here. Ask somebody who manages the users to invite you.",
+const closed: Refusal = {
+  title: "Accounts cannot be created here",
+  text: "Ask somebody who manages the users to invite you.",
 };
 const unknownClient = {
   error: "invalid_request",
   error_description: "This page needs to know your application. Follow the link on the sign-in page.",
 };
-const invalidInvitation = {
-  error: "invalid_link",
-  error_description:
-    "This invitation has expired, was accepted or withdrawn, or the link is incomplete. Ask for a new one.",
+const invalidInvitation: Refusal = {
+  title: "This invitation cannot be accepted",
+  text: "It has expired, was accepted or withdrawn, or the link is incomplete. Ask for a new one.",
 };

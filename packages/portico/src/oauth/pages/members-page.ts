@@ -113,7 +113,7 @@ ${invite}${listed.length > 0 ? html`<h2>Invitations</h2>\n` : undefined}${listed
 
 function invitationButtons({ id, email }: ShownInvitation): Html {
   return html`<input type="hidden" name="invitation" value="${id}">
-<button class="other" type="submit" name="change" value="send">Send again to ${email}</button>
+<button class="other" type="submit" name="change" value="send">Send the email again to ${email}</button>
 <button class="other" type="submit" name="change" value="withdraw">Withdraw the invitation of ${email}</button>`;
 }
 

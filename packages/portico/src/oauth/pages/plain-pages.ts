@@ -1,4 +1,4 @@
-// Pages without input: errors, sign-out and its confirmation.
+// Pages without input: errors, refusals, sign-out and its confirmation.
 
 import type { Issuer } from "../endpoints/issuer.ts";
 import { Html, html, page } from "./layout.ts";
@@ -17,6 +17,16 @@ export function errorPage(
 <p>${String(description ?? "The application that sent you here made a request that cannot be completed.")}</p>
 <p class="secondary">Go back to the application and try again. If it happens again, report this code to its developers: <code>${String(error)}</code>.</p>`;
   return page(issuer, "Error", body);
+}
+
+export interface Refusal {
+  readonly title: string;
+  readonly text: string;
+}
+
+/** Refuses what would be refused again, such as a link that has expired. */
+export function refusalPage(issuer: Issuer, { title, text }: Refusal): string {
+  return page(issuer, title, html`<h1>${title}</h1>\n<p>${text}</p>`);
 }
 
 /** @param form the form of oidc-provider, which the buttons submit */
