@@ -22,6 +22,7 @@ const order = [
   "webhooks",
   "api",
   "event-log",
+  "imports",
   "rest",
   "graphql",
   "oauth",

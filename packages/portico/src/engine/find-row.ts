@@ -3,9 +3,11 @@
 import type { Caller } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 import { isId } from "../lib/id.ts";
-import type { ResourceModel } from "../model/model.ts";
+import { isStorable } from "../lib/storable-text.ts";
+import type { Attribute, ResourceModel } from "../model/model.ts";
 import type { Condition } from "../query/condition.ts";
-import { wholeRow } from "../query/selection.ts";
+import { select, wholeRow } from "../query/selection.ts";
+import { newestFirst } from "../query/sort.ts";
 import type { Session } from "../store/database.ts";
 import type { Lock } from "../store/dialect.ts";
 import type { Store } from "../store/store.ts";
@@ -65,4 +67,29 @@ export async function requireParentRow(
 ): Promise<void> {
   const row = await findVisible(store, session, caller, parent, id, conditions);
   if (row === undefined) throwNotFound(parent);
+}
+
+/** The id of the row that has a value of a unique attribute; undefined if there is none that the caller may see. */
+export async function idByValue(
+  store: Store,
+  session: Session,
+  caller: Caller,
+  resource: ResourceModel,
+  { attribute, value }: { readonly attribute: Attribute; readonly value: string | number },
+): Promise<string | undefined> {
+  if (typeof value !== (attribute.field.kind === "integer" ? "number" : "string")) return undefined;
+  if (typeof value === "string" && !isStorable(value)) return undefined;
+  const hasValue: Condition = { attribute, operator: "in", values: [value] };
+  const { rows } = await store.list(
+    caller.tenantId,
+    {
+      resource,
+      selection: select([resource.attribute.get("id")!]),
+      conditions: [hasValue, ...policyConditions(caller, resource)],
+      ...{ words: [], sort: newestFirst(resource), page: { style: "first", limit: 1 } },
+    },
+    session,
+  );
+  const [row] = JSON.parse(rows) as readonly { readonly id: string }[];
+  return row?.id;
 }

@@ -3,13 +3,13 @@
 
 import type { Caller } from "../declare/caller.ts";
 import { isId } from "../lib/id.ts";
-import type { ActionModel, ResourceModel } from "../model/model.ts";
+import type { ActionModel, Attribute, ResourceModel } from "../model/model.ts";
 import type { Container, ReadOne } from "../query/read.ts";
 import type { Session, Transaction, TransactionOptions } from "../store/database.ts";
 import { requireScope, withPolicies } from "./authorize.ts";
 import { explainDeleteError, explainWriteError, retryOnCollision } from "./constraint.ts";
 import { containerConditions, requireContainer } from "./containers.ts";
-import { throwNotFound } from "./find-row.ts";
+import { idByValue, throwNotFound } from "./find-row.ts";
 import { policyConditions, resultConditions, writeConditions } from "./policy.ts";
 import { invalidBodyReferences } from "./references.ts";
 import { createWithSingleStatement } from "./single-statement-create.ts";
@@ -27,6 +27,24 @@ export interface WriteScope {
   readonly transaction: Transaction | undefined;
   /** Runs one write: if it throws, nothing of it remains. */
   run<T>(work: (session: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
+}
+
+/** A write of a transaction without savepoints has failed, so that the transaction must be rolled back. */
+export class FailedWrite extends Error {}
+
+/** Where writes run that are undone together with all others of their transaction. */
+export function withoutSavepoints(transaction: Transaction): WriteScope {
+  return {
+    session: transaction,
+    transaction,
+    run: async (work) => {
+      try {
+        return await work(transaction);
+      } catch (cause) {
+        throw new FailedWrite("a write without a savepoint failed", { cause });
+      }
+    },
+  };
 }
 
 export class Writes {
@@ -163,6 +181,16 @@ export class Writes {
       ? await store.getWithin(transaction, caller.tenantId, allowed)
       : await store.get(caller.tenantId, allowed);
     return text ?? throwNotFound(read.resource);
+  }
+
+  /** The id of the row that has a value of a unique attribute; undefined if there is none that the caller may see. */
+  findId(
+    caller: Caller,
+    resource: ResourceModel,
+    attribute: Attribute,
+    value: string | number,
+  ): Promise<string | undefined> {
+    return idByValue(this.#dependencies.store, this.#scope.session, caller, resource, { attribute, value });
   }
 
   /**

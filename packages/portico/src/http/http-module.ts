@@ -6,6 +6,7 @@ import type { PresentedHeaders } from "../lib/presented-headers.ts";
 import type { ClientAddressReader } from "../net/client-address.ts";
 import type { ReceivedBytes } from "./received-bytes.ts";
 import type { RequestQuotas } from "./request-quotas.ts";
+import type { RequestTimeouts } from "./request-timeouts.ts";
 
 export interface HttpModule {
   /** First segments of the paths at which it may register routes. */
@@ -24,6 +25,8 @@ export interface HttpContext {
   readonly quotas: RequestQuotas;
   /** Memory for bodies and messages that are being received. */
   readonly received: ReceivedBytes;
+  /** The time limit for receiving a request. */
+  readonly requestTimeouts: Pick<RequestTimeouts, "exempt">;
   /** The client's IP address. */
   readonly addressOf: ClientAddressReader;
   /** @throws Problem `authentication_required` on a route that is open */

@@ -25,6 +25,7 @@ import { type RequestRecorder, recordRequests } from "./logging/request-log.ts";
 import { limitBodies } from "./received-bodies.ts";
 import { ReceivedBytes } from "./received-bytes.ts";
 import type { RequestQuotas } from "./request-quotas.ts";
+import { RequestTimeouts } from "./request-timeouts.ts";
 import { ListedPaths } from "./reserved-paths.ts";
 import { equipRequests } from "./route.ts";
 import { isWebSocketUpgrade, refuseConnect } from "./upgrade.ts";
@@ -66,9 +67,8 @@ const bodyLimitBytes = 1024 * 1024;
 /** Memory for bodies that are being received, as a share of the memory for responses. */
 const receivedShare = 1 / 4;
 const headerLimitBytes = 16 * 1024;
-/** Time limits for receiving the headers and the whole request. */
+/** Time limit for receiving the headers. */
 const headersTimeoutMs = 10_000;
-const requestTimeoutMs = 30_000;
 /** Longer than the minute for which load balancers keep idle connections open. */
 const keepAliveTimeoutMs = 72_000;
 
@@ -81,7 +81,11 @@ export async function createHttpServer(
   const { corsOrigins, overloads, bufferBytes } = options;
   const connections = openConnections(server, options);
   const unread = new UnreadResponses(connections, { maxUnreadBytes: bufferBytes, overloads });
-  server.addHook("onClose", async () => unread.stop());
+  const requestTimeouts = new RequestTimeouts(server.server, connections);
+  server.addHook("onClose", async () => {
+    unread.stop();
+    requestTimeouts.stop();
+  });
   handleHalfClosed(server.server, connections);
   refuseConnect(server.server);
   server.decorateRequest("caller", undefined);
@@ -108,7 +112,12 @@ export async function createHttpServer(
   handleExpectContinue(server);
   const received = new ReceivedBytes(bufferBytes * receivedShare, overloads);
   limitBodies(server, received);
-  await registerModules(server, modules, contextOf(options, received), options.anonymousCaller);
+  await registerModules(
+    server,
+    modules,
+    contextOf(options, { received, requestTimeouts }),
+    options.anonymousCaller,
+  );
   if (options.sendsServerTiming) reportTiming(server);
   batchResponses(server, (bytes) => unread.add(bytes));
   return server;
@@ -121,7 +130,8 @@ function bareServer({ logger }: Log): FastifyInstance {
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     // The protocols parse queries themselves, strictly and once.
     routerOptions: { querystringParser: () => ({}) },
-    requestTimeout: requestTimeoutMs,
+    // `RequestTimeouts` has one for each route.
+    requestTimeout: 0,
     keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: "idle",
     return503OnClosing: false,
@@ -178,10 +188,14 @@ async function registerModules(
   });
 }
 
-function contextOf(options: HttpServerOptions, received: ReceivedBytes): HttpContext {
+function contextOf(
+  options: HttpServerOptions,
+  requests: Pick<HttpContext, "received" | "requestTimeouts">,
+): HttpContext {
   const { quotas, addressOf, authenticate, completeRefusal, publicUrl } = options;
   return {
-    ...{ quotas, received, addressOf, callerOf },
+    ...requests,
+    ...{ quotas, addressOf, callerOf },
     basePath: new URL(publicUrl).pathname.replace(/\/$/, ""),
     verify: (presented) => authenticate(presented),
     authenticate: async (presented, address) => {

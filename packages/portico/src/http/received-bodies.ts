@@ -5,12 +5,20 @@ import type { FastifyInstance } from "fastify";
 import { LoggedProblem } from "../errors.ts";
 import type { ReceivedBytes } from "./received-bytes.ts";
 
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Whether the handler reads the body as it arrives, with bounds of its own. */
+    streamsBody?: boolean;
+  }
+}
+
 /** Shorter bodies are not counted: there are no more of them than connections. */
 const minCountedBytes = 4 * 1024;
 
 /** Call it after the hooks that refuse requests, whose bodies are not received. */
 export function limitBodies(server: FastifyInstance, received: ReceivedBytes): void {
-  server.addHook("preParsing", ({ raw: { headers } }, _reply, payload, done) => {
+  server.addHook("preParsing", ({ raw: { headers }, route }, _reply, payload, done) => {
+    if (route.config.streamsBody) return done(null, payload);
     if (Number(headers["content-length"]) >= minCountedBytes || headers["transfer-encoding"] !== undefined) {
       // An IncomingMessage, because no other hook replaces it.
       const body = payload as Readable;

@@ -21,6 +21,7 @@ import { graphqlModule } from "../graphql/module.ts";
 import { httpModule } from "../http/module.ts";
 import { requireFreePaths } from "../http/reserved-paths.ts";
 import { idempotencyModule } from "../idempotency/module.ts";
+import { importsModule } from "../imports/module.ts";
 import { mailModule } from "../mail/module.ts";
 import { buildModel, type ModelOptions } from "../model/build-model.ts";
 import type { Model } from "../model/model.ts";
@@ -58,6 +59,7 @@ function modulesOf(
     eventLogModule(),
     webhooks,
     idempotencyModule(),
+    importsModule(),
     httpModule(),
     oauthModule(options),
     graphqlModule(options),

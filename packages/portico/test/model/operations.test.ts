@@ -212,6 +212,7 @@ describe("the routes of REST are the operations of the model", () => {
       assert.deepEqual(routesOf(ofModules), [
         ...["GET /v1/events", "GET /v1/events/{id}"],
         ...["POST /v1/webhook-endpoints/{id}/tests", "POST /v1/webhook-endpoints/{id}/replays"],
+        "POST /v1/imports/{collection}",
         ...["GET /v1/grants", "DELETE /v1/grants/{id}"],
         ...["GET /v1/me", "PATCH /v1/me"],
       ]);

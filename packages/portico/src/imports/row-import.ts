@@ -1,0 +1,218 @@
+// Writes lines as rows, in groups of one transaction. Each line is written with the checks, hooks, policies and events of a
+// create or an update of its own. A group is first tried without savepoints, which is several times as fast on PostgreSQL.
+// If the database, a hook or a policy refuses a line, the group is written again with a savepoint for each line.
+
+import type { Caller } from "../declare/caller.ts";
+import type { Engine } from "../engine/engine.ts";
+import { InvalidInput } from "../engine/validation/invalid-input.ts";
+import { FailedWrite, type Writes } from "../engine/writes.ts";
+import { isUnavailable, Problem, validationError } from "../errors.ts";
+import type { Report } from "../lib/report.ts";
+import { TimeSlice } from "../lib/time-slice.ts";
+import { isPlainObject, type PlainObject } from "../query/plain-object.ts";
+import type { ImportedLine } from "./imported-line.ts";
+import { ImportOutcome } from "./outcome.ts";
+import type { ImportRequest } from "./parse-request.ts";
+
+/** How long one transaction writes lines before it ends, because hooks are slow; others wait for it meanwhile. */
+const maxGroupMs = 1_000;
+
+interface ImportOptions {
+  readonly engine: Engine;
+  /** Logs an error of code in the declarations. */
+  readonly report: Report;
+}
+
+type RunWrites = (work: (writes: Writes) => Promise<Part>) => Promise<Part>;
+
+/** What came of the first lines of a group. */
+interface Part {
+  readonly outcome: ImportOutcome;
+  readonly lines: number;
+}
+
+export class RowImport {
+  readonly #request: ImportRequest;
+  readonly #options: ImportOptions;
+  /** Whether the last group needed savepoints: where one line is refused, so are others. */
+  #needsSavepoints = false;
+
+  constructor(request: ImportRequest, options: ImportOptions) {
+    this.#request = request;
+    this.#options = options;
+  }
+
+  /**
+   * Writes lines, in one transaction unless that takes long. An atomic import has a single group.
+   *
+   * @param outcome counts what has been written, also if the rest fails
+   * @throws Problem `unavailable`, `rate_limited`
+   */
+  async write(caller: Caller, lines: readonly ImportedLine[], outcome: ImportOutcome): Promise<void> {
+    for (let left = lines; left.length > 0; ) {
+      const part = await this.#tryTogether(caller, left);
+      // Code of the declarations has thrown: one by one, only the lines fail at which it does.
+      if (!part) {
+        for (const line of left) outcome.add(await this.#writeAlone(caller, line));
+        return;
+      }
+      outcome.add(part.outcome);
+      left = left.slice(part.lines);
+    }
+  }
+
+  /** @returns undefined if the transaction failed by another error than one of the API */
+  async #tryTogether(caller: Caller, lines: readonly ImportedLine[]): Promise<Part | undefined> {
+    try {
+      return await this.#writeTogether(caller, lines);
+    } catch (error) {
+      if (error instanceof Problem || this.#request.isAtomic) throw error;
+      return undefined;
+    }
+  }
+
+  async #writeAlone(caller: Caller, line: ImportedLine): Promise<ImportOutcome> {
+    try {
+      return (await this.#writeTogether(caller, [line])).outcome;
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      this.#options.report("a line of an import failed", { line: line.line, err: error });
+      const outcome = new ImportOutcome();
+      outcome.fail(line.line, new Problem("internal_error"));
+      return outcome;
+    }
+  }
+
+  async #writeTogether(caller: Caller, lines: readonly ImportedLine[]): Promise<Part> {
+    const { engine } = this.#options;
+    if (!this.#needsSavepoints) {
+      try {
+        return await this.#writeIn((work) => engine.writeWithoutSavepoints(caller, work), caller, lines);
+      } catch (error) {
+        if (!(error instanceof FailedWrite)) throw error;
+      }
+    }
+    const part = await this.#writeIn((work) => engine.writeTogether(caller, work), caller, lines);
+    this.#needsSavepoints = part.outcome.failed > 0;
+    return part;
+  }
+
+  /** @param run runs the work in a transaction */
+  async #writeIn(run: RunWrites, caller: Caller, lines: readonly ImportedLine[]): Promise<Part> {
+    const { isAtomic, isDryRun } = this.#request;
+    try {
+      return await run(async (writes) => {
+        const part = await this.#writeLines(caller, writes, lines);
+        const { failed } = part.outcome;
+        if (isAtomic && failed > 0) throw new RolledBack({ ...part, outcome: part.outcome.undone() });
+        if (isDryRun) throw new RolledBack(part);
+        return part;
+      });
+    } catch (error) {
+      if (error instanceof RolledBack) return error.part;
+      throw error;
+    }
+  }
+
+  async #writeLines(caller: Caller, writes: Writes, lines: readonly ImportedLine[]): Promise<Part> {
+    const outcome = new ImportOutcome();
+    const slice = new TimeSlice();
+    const deadline = this.#request.isAtomic ? Number.POSITIVE_INFINITY : performance.now() + maxGroupMs;
+    let written = 0;
+    for (const line of lines) {
+      await this.#writeLine(caller, writes, line, outcome);
+      written += 1;
+      if (performance.now() > deadline) break;
+      if (slice.isOver) await slice.yield();
+    }
+    return { outcome, lines: written };
+  }
+
+  async #writeLine(
+    caller: Caller,
+    writes: Writes,
+    { line, body, error }: ImportedLine,
+    outcome: ImportOutcome,
+  ): Promise<void> {
+    if (error) return outcome.fail(line, error);
+    try {
+      outcome[await this.#writeBody(caller, writes, body)] += 1;
+    } catch (refusal) {
+      // Other errors are of the database or of code, and concern the transaction.
+      if (!(refusal instanceof Problem) || isUnavailable(refusal)) throw refusal;
+      outcome.fail(line, refusal);
+    }
+  }
+
+  async #writeBody(caller: Caller, writes: Writes, received: unknown): Promise<"created" | "updated"> {
+    const { resource, by } = this.#request;
+    const { parent } = resource;
+    const body = this.#withoutIgnored(received);
+    const parentId = parent && isPlainObject(body) ? parentOf(parent.name, body) : undefined;
+    const input = parent && isPlainObject(body) ? without(body, [parent.name]) : body;
+    const value = by && isPlainObject(input) ? keyValue(by.name, input) : undefined;
+    const id = value === undefined ? undefined : await writes.findId(caller, resource, by!, value);
+    if (id === undefined) {
+      await writes.create(caller, resource, input, parentId);
+      return "created";
+    }
+    const changes = without(input as PlainObject, [by!.name, ...this.#ignoredInUpdates()]);
+    await writes.update(caller, resource, id, changes, (text) => {
+      if (parent && JSON.parse(text)[parent.name] !== parentId)
+        throw validationError(parent.name, "read_only", `\`${parent.name}\` cannot be changed.`);
+    });
+    return "updated";
+  }
+
+  #withoutIgnored(body: unknown): unknown {
+    const { resource, ignoresReadOnly } = this.#request;
+    if (!ignoresReadOnly || !isPlainObject(body)) return body;
+    const ignored = resource.attributes.filter((each) => each.isReadOnly && each !== resource.parent);
+    return without(
+      body,
+      ignored.filter((each) => !each.isInternal).map(({ name }) => name),
+    );
+  }
+
+  #ignoredInUpdates(): readonly string[] {
+    const { resource, ignoresReadOnly } = this.#request;
+    if (!ignoresReadOnly) return [];
+    return resource.attributes.filter(({ isImmutable }) => isImmutable).map(({ name }) => name);
+  }
+}
+
+/** Ends a transaction whose writes are not kept. */
+class RolledBack extends Error {
+  readonly part: Part;
+
+  constructor(part: Part) {
+    super("the import is not kept");
+    this.part = part;
+  }
+}
+
+/** The own members of an object without some of them. */
+function without(object: PlainObject, names: readonly string[]): PlainObject {
+  if (!names.some((name) => Object.hasOwn(object, name))) return object;
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
+}
+
+/** @throws InvalidInput if the line does not name the parent */
+function parentOf(name: string, body: PlainObject): string {
+  const id = Object.hasOwn(body, name) ? body[name] : undefined;
+  if (typeof id === "string") return id;
+  const isMissing = id === undefined || id === null;
+  throw new InvalidInput([
+    isMissing
+      ? { field: name, issue: "required", text: "is required" }
+      : { field: name, issue: "type", text: "must be text" },
+  ]);
+}
+
+/** The value by which a row is found. @returns undefined for one that no row has; creating it then reports the error */
+function keyValue(name: string, body: PlainObject): string | number | undefined {
+  const value = Object.hasOwn(body, name) ? body[name] : undefined;
+  if (value === undefined || value === null)
+    throw new InvalidInput([{ field: name, issue: "required", text: "is required for mode=upsert" }]);
+  return typeof value === "string" || Number.isSafeInteger(value) ? (value as string | number) : undefined;
+}

@@ -1,0 +1,346 @@
+// Imports: a row for each line, with the checks, hooks, policies and events of a create of its own.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { json as readJson } from "node:stream/consumers";
+import { after, before, test } from "node:test";
+import { users } from "../../../src/auth/users/resource.ts";
+import { app } from "../../../src/declare/app.ts";
+import { belongsTo, boolean, integer, json, text, timestamp } from "../../../src/declare/field.ts";
+import { resource } from "../../../src/declare/resource.ts";
+import { Problem } from "../../../src/errors.ts";
+import { makeKey } from "../../support/keys.ts";
+import { expectAnswer, scenarios, TestServer } from "../../support/scenario.ts";
+import { type Answer, makeWorkspace, onEachDatabase, Portico } from "../../support/server.ts";
+
+const notes = resource("note", {
+  fields: {
+    title: text({ min: 1, max: 50 }),
+    slug: text({ max: 50, optional: true, unique: true }),
+    count: integer({ default: 0, max: 1_000_000 }),
+    isDone: boolean({ default: false }),
+    extra: json({ optional: true }),
+    dueAt: timestamp({ optional: true }),
+    shout: text({ readOnly: true, optional: true }),
+    owner: belongsTo(() => users, { default: "caller" }),
+  },
+  filter: ["title", "slug"],
+  policy: {
+    read: ({ caller }) => caller.role === "owner" || { ownerId: caller.userId },
+    write: ({ caller }) => caller.role === "owner" || { ownerId: caller.userId },
+  },
+  hooks: {
+    before: {
+      create: ({ title }) => {
+        if (title === "forbidden word") throw new Problem("conflict", "Not this word.");
+        if (title === "faulty") throw new TypeError("planned");
+        return { shout: String(title).toUpperCase() };
+      },
+    },
+  },
+});
+const lines = resource("noteLine", { parent: notes, fields: { body: text({ max: 100 }) } });
+const readings = resource("reading", {
+  fields: { value: integer() },
+  operations: ["list", "get"],
+});
+const declared = app({
+  name: "Notes",
+  resources: [notes, lines, readings],
+  roles: {
+    owner: "*",
+    member: ["notes:read", "notes:write", "note-lines:read", "note-lines:write", "events:read"],
+    reader: ["notes:read"],
+  },
+});
+
+const ndjson = "application/x-ndjson";
+
+onEachDatabase("imports", (database) => {
+  const server = new TestServer();
+  before(async () => {
+    server.workspace = await makeWorkspace(database);
+    server.portico = await Portico.startApp(server.workspace, declared);
+  });
+  after(async () => {
+    await server.portico?.stop();
+    await server.workspace?.remove();
+  });
+
+  const send = (
+    path: string,
+    body: string | readonly object[],
+    { type = ndjson, key = server.portico.key }: { type?: string; key?: string } = {},
+  ): Promise<Answer> =>
+    server.request(`/v1/imports/${path}`, {
+      method: "POST",
+      body: typeof body === "string" ? body : body.map((each) => `${JSON.stringify(each)}\n`).join(""),
+      headers: { "content-type": type },
+      key,
+    });
+  const count = async (query: string): Promise<number> =>
+    (await server.request(`/notes?limit=100&${query}`)).body.data.length;
+  const member = async (name: string, role = "member") => {
+    const user = await server.create("/users", { name, email: `${name}@example.com`, role });
+    const { key } = await makeKey(server, { scopes: ["*"], ownerId: user.id });
+    return { id: user.id as string, key };
+  };
+
+  test("each line becomes a row, with its hooks and its event", async () => {
+    const answer = await send("notes", [{ title: "one", count: 3 }, { title: "two" }]);
+    expectAnswer(answer, { status: 200 });
+    assert.deepEqual(answer.body, { created: 2, updated: 0, failed: 0, errors: [] });
+    const { body } = await server.request("/notes?title=one");
+    assert.partialDeepStrictEqual(body.data, [{ title: "one", count: 3, shout: "ONE" }]);
+    const events = await server.request(`/v1/events?resourceId=${body.data[0].id}`);
+    assert.partialDeepStrictEqual(events.body.data, [{ type: "note.created", data: body.data[0] }]);
+  });
+
+  test("a line that is refused is an error of its line, and the others are written", async () => {
+    const answer = await send(
+      "notes",
+      [
+        '{"title":"kept 1"}',
+        "",
+        "no json",
+        '{"title":""}',
+        '{"title":"kept 2","slug":"a"}',
+        '{"title":"x","slug":"a"}',
+        '{"title":"forbidden word"}',
+        '{"title":"faulty"}',
+        '["title"]',
+        '{"title":"x","owner":"y"}',
+        '{"title":"x","ownerId":"user_00000000000000000000000000"}',
+        '{"title":"kept 3"}',
+      ].join("\r\n"),
+    );
+    assert.equal(answer.status, 200, answer.text);
+    const { created, failed, errors } = answer.body;
+    assert.deepEqual([created, failed], [3, 8]);
+    assert.deepEqual(
+      errors.map(({ line, error }: { line: number; error: { code: string } }) => [line, error.code]),
+      [
+        [3, "malformed_request"],
+        [4, "validation_error"],
+        [6, "conflict"],
+        [7, "conflict"],
+        [8, "internal_error"],
+        [9, "validation_error"],
+        [10, "validation_error"],
+        [11, "validation_error"],
+      ],
+    );
+    assert.deepEqual(errors[1].error.details, [{ field: "title", issue: "min" }]);
+    assert.equal(await count("title=kept 1&title=kept 2&title=kept 3&title=x"), 3);
+  });
+
+  test("422 if no line takes effect; 200 for no lines", async () => {
+    const answer = await send("notes", [{ title: "" }, {}]);
+    assert.equal(answer.status, 422);
+    assert.partialDeepStrictEqual(answer.body, {
+      error: { code: "validation_error" },
+      created: 0,
+      failed: 2,
+    });
+    assert.equal((await send("notes", "\n\n")).status, 200);
+  });
+
+  test("many groups are written, and 100 errors are listed", async () => {
+    const rows = Array.from({ length: 503 }, (_, index) => ({ title: index % 2 ? "bulk" : "" }));
+    const { body } = await send("notes", rows);
+    assert.deepEqual([body.created, body.failed, body.errors.length], [251, 252, 100]);
+    assert.equal(body.errors[99].line, 199);
+  });
+
+  test("policies hold for each line", async () => {
+    const [ann, bob] = [await member("ann"), await member("bob")];
+    const answer = await send("notes", [{ title: "mine" }, { title: "his", ownerId: bob.id }], {
+      key: ann.key,
+    });
+    assert.deepEqual([answer.body.created, answer.body.failed], [1, 1]);
+    assert.equal(await count("title=mine"), 1);
+    assert.equal(await count("title=his"), 0);
+    const { id } = (await server.request("/notes?title=one")).body.data[0];
+    const nested = await send("note-lines", [{ noteId: id, body: "hidden parent" }], { key: ann.key });
+    assert.equal(nested.body.errors[0].error.code, "not_found", nested.text);
+  });
+
+  test("rows with a parent name it in each line", async () => {
+    const { id } = await server.create("/notes", { title: "parent" });
+    const { body } = await send("note-lines", [
+      { noteId: id, body: "1" },
+      { body: "2" },
+      { noteId: 3, body: "3" },
+    ]);
+    assert.equal(body.created, 1);
+    assert.deepEqual(
+      body.errors.map(({ error }: { error: { details: unknown } }) => error.details),
+      [[{ field: "noteId", issue: "required" }], [{ field: "noteId", issue: "type" }]],
+    );
+    assert.equal((await server.request(`/notes/${id}/note-lines`)).body.data[0].body, "1");
+  });
+
+  test("mode=upsert updates the row that has the same value, and creates the others", async () => {
+    const { id } = await server.create("/notes", { title: "before", slug: "up-1", count: 7 });
+    const rows = [
+      { slug: "up-1", title: "after" },
+      { slug: "up-2", title: "new" },
+      { slug: "up-2", title: "newer" },
+    ];
+    const { body } = await send("notes?mode=upsert&by=slug", [
+      ...rows,
+      { title: "none" },
+      { slug: 5, title: "x" },
+    ]);
+    assert.deepEqual([body.created, body.updated, body.failed], [1, 2, 2]);
+    assert.partialDeepStrictEqual((await server.request(`/notes/${id}`)).body, { title: "after", count: 7 });
+    assert.equal((await server.request("/notes?slug=up-2")).body.data[0].title, "newer");
+    const [stranger] = [await member("eve")];
+    const hidden = await send("notes?mode=upsert&by=slug", [{ slug: "up-1", title: "stolen" }], {
+      key: stranger.key,
+    });
+    assert.equal(hidden.body.errors[0].error.code, "conflict");
+    assert.equal((await server.request(`/notes/${id}`)).body.title, "after");
+  });
+
+  test("atomic=true writes all lines or none", async () => {
+    const rows = Array.from({ length: 40 }, (_, index) => ({
+      title: `atom ${index}`,
+      slug: `atom-${index}`,
+    }));
+    const refused = await send("notes?atomic=true", [...rows, { title: "" }]);
+    assert.equal(refused.status, 422);
+    assert.deepEqual([refused.body.created, refused.body.failed, refused.body.errors.length], [0, 41, 1]);
+    assert.equal(await count("slug=atom-0&slug=atom-39"), 0);
+    assert.deepEqual((await send("notes?atomic=true", rows)).body.created, 40);
+    assert.equal(await count("slug=atom-0&slug=atom-39"), 2);
+    const many = await send("notes?atomic=true", "{}\n".repeat(10_001));
+    assert.deepEqual([many.status, many.body.error.code, many.body.created], [413, "payload_too_large", 0]);
+  });
+
+  test("dryRun=true says what would happen", async () => {
+    const { status, body } = await send("notes?dryRun=true", [{ title: "dry", slug: "dry" }, { title: "" }]);
+    assert.deepEqual([status, body.created, body.failed], [200, 1, 1]);
+    assert.equal(await count("slug=dry"), 0);
+  });
+
+  test("readOnly=ignore takes rows as the API shows them", async () => {
+    const row = await server.create("/notes", { title: "copy" });
+    assert.equal((await send("notes", [row])).status, 422);
+    assert.equal((await send("notes?readOnly=ignore", [row])).body.created, 1);
+    assert.equal(await count("title=copy"), 2);
+  });
+
+  test("progress=true sends a line for each group, then the result", async () => {
+    const response = await fetch(`${server.url}/v1/imports/notes?progress=true`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${server.portico.key}`, "content-type": ndjson },
+      body: '{"title":"progress"}\n'.repeat(251),
+    });
+    assert.equal(response.headers.get("content-type"), ndjson);
+    const sent = (await response.text())
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      sent.map(({ progress, created }) => progress?.lines ?? { created }),
+      [250, 251, { created: 251 }],
+    );
+  });
+
+  test("CSV has the names in its first line", async () => {
+    const csv = [
+      "\ufefftitle,slug,count,isDone,extra,dueAt",
+      'plain,csv-1,5,true,"{""a"":[1]}",2026-01-02T03:04:05Z',
+      '"two\r\nlines, ""quoted""",,,,,',
+      "short,csv-3",
+      "'=formula,csv-4,x,false,,",
+      "'=formula,csv-5,-1,false,,",
+      "last,csv-6,1,maybe,,",
+    ].join("\r\n");
+    const { body } = await send("notes", csv, { type: "text/csv; charset=utf-8" });
+    assert.deepEqual([body.created, body.failed], [3, 3], JSON.stringify(body));
+    assert.deepEqual(
+      body.errors.map(({ line }: { line: number }) => line),
+      [5, 6, 8],
+    );
+    const [plain] = (await server.request("/notes?slug=csv-1")).body.data;
+    assert.partialDeepStrictEqual(plain, {
+      ...{ title: "plain", count: 5, isDone: true, extra: { a: [1] }, dueAt: "2026-01-02T03:04:05.000Z" },
+    });
+    assert.equal((await server.request("/notes?slug=csv-5")).body.data[0].title, "=formula");
+    assert.equal(await count(`title=${encodeURIComponent('two\r\nlines, "quoted"')}`), 1);
+    for (const broken of ["", "title,title\n1,2", 'title\n"open', 'title\n"a"b'])
+      assert.equal((await send("notes", broken, { type: "text/csv" })).body.error.code, "malformed_request");
+  });
+
+  test("a credential that is revoked while the import runs ends it", async () => {
+    const { key, id } = await makeKey(server, { scopes: ["notes:write"] });
+    const group = `${JSON.stringify({ title: "revoked" })}\n`.repeat(250);
+    const sending = request(`${server.url}/v1/imports/notes`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": ndjson },
+    });
+    sending.write(group);
+    while ((await count("title=revoked")) === 0);
+    await server.request(`/api-keys/${id}`, { method: "DELETE" });
+    sending.end(group);
+    const [response] = (await once(sending, "response")) as [IncomingMessage];
+    const answer = await readJson(response);
+    assert.equal(response.statusCode, 401);
+    assert.partialDeepStrictEqual(answer, { error: { code: "invalid_credential" }, created: 250 });
+  });
+
+  scenarios(server, [
+    { fact: "a collection that is unknown is 404", path: "/v1/imports/nothing", method: "POST", status: 404 },
+    {
+      fact: "a collection whose rows nobody creates is 404",
+      ...{ path: "/v1/imports/readings", method: "POST", status: 404 },
+    },
+    { fact: "the server's own collections are 404", path: "/v1/imports/users", method: "POST", status: 404 },
+    {
+      fact: "another media type is 415",
+      ...{ path: "/v1/imports/notes", body: {}, status: 415, code: "unsupported_media_type" },
+    },
+    {
+      fact: "a request without a body is 415",
+      ...{ path: "/v1/imports/notes", method: "POST", status: 415, code: "unsupported_media_type" },
+    },
+    {
+      fact: "all errors of the query are reported",
+      path: "/v1/imports/notes?mode=upsert&atomic=maybe&what=1&readOnly=no",
+      ...{ body: "{}", headers: { "content-type": ndjson }, status: 422, code: "validation_error" },
+      details: [
+        { field: "what", issue: "unknown" },
+        { field: "by", issue: "required" },
+        { field: "atomic", issue: "choice" },
+        { field: "readOnly", issue: "choice" },
+      ],
+    },
+    {
+      fact: "rows are found by unique fields only",
+      path: "/v1/imports/notes?mode=upsert&by=title",
+      ...{ body: "{}", headers: { "content-type": ndjson }, status: 422 },
+      details: [{ field: "by", issue: "choice" }],
+      message: /by must be one of slug/,
+    },
+    {
+      fact: "a request without a credential is 401",
+      ...{
+        path: "/v1/imports/notes",
+        body: "{}",
+        headers: { "content-type": ndjson },
+        key: null,
+        status: 401,
+      },
+    },
+  ]);
+
+  test("the scope to write the rows is required", async () => {
+    const { key } = await makeKey(server, { scopes: ["notes:read"] });
+    expectAnswer(await send("notes", "{}", { key }), { status: 403, code: "insufficient_scope" });
+    const reader = await member("rea", "reader");
+    expectAnswer(await send("notes", "{}", { key: reader.key }), { status: 403, code: "insufficient_scope" });
+  });
+});
