@@ -24,6 +24,7 @@ const order = [
   "event-log",
   "imports",
   "rest",
+  "exports",
   "graphql",
   "oauth",
   "http",

@@ -12,6 +12,7 @@ import type { Condition } from "../query/condition.ts";
 import { CursorCodec } from "../query/cursor.ts";
 import type { ListRequest, ReadOne } from "../query/read.ts";
 import type { Transaction } from "../store/database.ts";
+import type { RowStream } from "../store/row-stream.ts";
 import type { Store } from "../store/store.ts";
 import { requireRead, requireScope, withPolicies } from "./authorize.ts";
 import { isProvenByRow, requireContainer, requireContainerId } from "./containers.ts";
@@ -20,6 +21,7 @@ import { JointWritesQueue } from "./joint-writes-queue.ts";
 import { type Me, readMe, requireOwnFields } from "./me.ts";
 import { Page, RequestedList } from "./page.ts";
 import { RecordedWrites } from "./recorded-writes.ts";
+import { type StreamRequest, streamRows } from "./row-stream.ts";
 import { BodyValidator } from "./validation/body-validator.ts";
 import { areVisible, type EventRow } from "./visible-rows.ts";
 import type { WriteDependencies } from "./write-context.ts";
@@ -67,6 +69,14 @@ export class Engine extends Writes {
     const stored = await this.#store.list(caller.tenantId, read);
     if (isCheckedLater && stored.count === 0) await requireContainer(this.#store, caller, within);
     return new Page(stored, page, list);
+  }
+
+  /**
+   * The rows that the caller may see, all of one moment, however many they are.
+   * @throws Problem `insufficient_scope`, `validation_error` for an `after` that the caller does not see
+   */
+  stream(caller: Caller, request: StreamRequest): Promise<RowStream> {
+    return streamRows(this.#store, caller, request);
   }
 
   /** A row as JSON text. @throws Problem `insufficient_scope`, `not_found` */

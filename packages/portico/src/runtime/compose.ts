@@ -17,6 +17,7 @@ import { hookValues } from "../engine/validation/row-values.ts";
 import { OperatorError } from "../errors.ts";
 import { eventLogModule } from "../event-log/module.ts";
 import { eventsModule } from "../events/module.ts";
+import { exportsModule } from "../exports/module.ts";
 import { graphqlModule } from "../graphql/module.ts";
 import { httpModule } from "../http/module.ts";
 import { requireFreePaths } from "../http/reserved-paths.ts";
@@ -57,6 +58,7 @@ function modulesOf(
     tokensModule(),
     eventsModule(options, areEventsNeeded),
     eventLogModule(),
+    exportsModule(options),
     webhooks,
     idempotencyModule(),
     importsModule(),

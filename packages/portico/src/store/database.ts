@@ -2,6 +2,7 @@
 
 import { OperatorError, Problem } from "../errors.ts";
 import type { Report } from "../lib/report.ts";
+import type { RowStream, StreamStatements } from "./row-stream.ts";
 import type { CountRefused } from "./slow-read-queue.ts";
 
 /** SQL text, and a function that reads the values of its parameters from the input of a call. */
@@ -63,6 +64,11 @@ export interface Database extends Session {
    * rolled back.
    */
   transaction<T>(work: (session: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /**
+   * Reads many rows at the speed of their reader, apart from all other statements: on a thread (SQLite) or a connection
+   * (PostgreSQL) of its own. Each stream holds a snapshot of the database until it is closed.
+   */
+  stream<Input>(statements: StreamStatements<Input>, input: Input): Promise<RowStream>;
   /**
    * Receives notifications of a channel, which processes send each other through the database. Absent if the database
    * has none.

@@ -19,6 +19,7 @@ import { compileFilterIds, compileFilterReferred, compileGet, type RowsById } fr
 import type { ReadInput } from "./compile/input.ts";
 import { type ListColumns, listShape } from "./compile/list.ts";
 import type { SearchAccess } from "./compile/search-access.ts";
+import { compileStream } from "./compile/stream.ts";
 import type {
   ColumnValues,
   Database,
@@ -30,6 +31,7 @@ import type {
 import type { Dialect, Lock } from "./dialect.ts";
 import { NarrowedReads } from "./narrowed-read.ts";
 import { isWholePage, pageOf } from "./page.ts";
+import type { RowStream, StreamStatements } from "./row-stream.ts";
 import { RowWrites } from "./row-writes.ts";
 import { BoundedSearch } from "./search/bounded-search.ts";
 import { Shapes } from "./shapes.ts";
@@ -45,6 +47,7 @@ export class Store {
   readonly #runRead: RunRead;
   readonly #search: BoundedSearch;
   readonly #narrowed: NarrowedReads;
+  readonly #streams = new Shapes<StreamStatements<ReadInput<Read>>>();
   readonly #lists = new Shapes<BoundedRead<Read>>();
   readonly #gets = new Shapes<BoundedRead<ReadOne>>();
   readonly #lockingGets = new Shapes<Statement<ReadInput<ReadOne>>>();
@@ -89,6 +92,20 @@ export class Store {
     );
     // The statements have these columns.
     return rows[0] as unknown as ListColumns;
+  }
+
+  /**
+   * The rows of a page of any size, one after another.
+   *
+   * @param isCounted whether the stream has their number
+   */
+  async stream(tenantId: string, read: Read, isCounted: boolean): Promise<RowStream> {
+    const input = await this.#inputOf(this.database, tenantId, read);
+    const shape = `${listShape(this.dialect, read)}|${isCounted}`;
+    const statements = this.#streams.get(read.resource, shape, () =>
+      compileStream(this.dialect, read, isCounted),
+    );
+    return this.database.stream(statements, input);
   }
 
   /**

@@ -211,6 +211,7 @@ describe("the routes of REST are the operations of the model", () => {
       const ofModules = model.operations.filter(({ kind }) => kind === "module");
       assert.deepEqual(routesOf(ofModules), [
         ...["GET /v1/events", "GET /v1/events/{id}"],
+        "GET /v1/exports/{collection}",
         ...["POST /v1/webhook-endpoints/{id}/tests", "POST /v1/webhook-endpoints/{id}/replays"],
         "POST /v1/imports/{collection}",
         ...["GET /v1/grants", "DELETE /v1/grants/{id}"],

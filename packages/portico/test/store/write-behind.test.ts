@@ -45,6 +45,9 @@ class FakeDatabase implements Database {
     return result;
   }
   watch(): void {}
+  async stream(): Promise<never> {
+    throw new Error("not used");
+  }
   async maintain(): Promise<never> {
     throw new Error("not used");
   }

@@ -19,7 +19,7 @@ const allowedHeaders =
   "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-API-Key, X-Request-Id";
 /** Response headers that scripts may read, in addition to those that are always readable. */
 const exposedHeaders =
-  "Allow, Deprecation, ETag, Idempotent-Replayed, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Request-Id";
+  "Allow, Deprecation, ETag, Idempotent-Replayed, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, Total-Count, WWW-Authenticate, X-Request-Id";
 /** How long browsers may cache a preflight response; Chromium caches it for at most two hours. */
 const maxAgeSeconds = "3600";
 

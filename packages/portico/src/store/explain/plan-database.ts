@@ -26,6 +26,10 @@ export abstract class PlanDatabase implements Database {
     throw isOnlyRead();
   }
 
+  async stream(): Promise<never> {
+    throw isOnlyRead();
+  }
+
   async run(): Promise<never> {
     throw isOnlyRead();
   }

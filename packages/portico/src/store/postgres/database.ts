@@ -15,6 +15,7 @@ import type {
   Transaction,
   TransactionOptions,
 } from "../database.ts";
+import type { RowStream, StreamStatements } from "../row-stream.ts";
 import { bytesOf, type CountRefused, SlowReadQueue } from "../slow-read-queue.ts";
 import { Availability } from "./availability.ts";
 import { Connection, endsConnection, statementTimeoutMs } from "./connection.ts";
@@ -36,6 +37,7 @@ import { Listeners } from "./listeners.ts";
 import { Pool } from "./pool.ts";
 import { PreparedStatements } from "./prepared-statements.ts";
 import { Reader } from "./reader.ts";
+import { PostgresRowStream, streamSettings } from "./row-stream.ts";
 import { type QueryInTransaction, transact } from "./transaction.ts";
 import { Writers } from "./writers.ts";
 
@@ -54,6 +56,7 @@ export class PostgresDatabase implements Database {
   readonly #queue: SlowReadQueue;
   readonly #prepared = new PreparedStatements();
   readonly #listeners: Listeners;
+  readonly #streams = new Set<PostgresRowStream>();
   #availability: Availability | undefined;
   #countRefused: CountRefused = () => {};
   #turn = 0;
@@ -91,6 +94,7 @@ export class PostgresDatabase implements Database {
         this.#transactions.destroy(refusal);
         this.#slow.destroy(refusal);
         this.#listeners.destroy(refusal);
+        for (const stream of this.#streams) stream.close();
       },
       report,
     });
@@ -151,6 +155,20 @@ export class PostgresDatabase implements Database {
     return this.transaction((session) => session.query(statement, input), options);
   }
 
+  async stream<Input>(statements: StreamStatements<Input>, input: Input): Promise<RowStream> {
+    this.#availability?.require();
+    const stream = new PostgresRowStream(new Connection(this.#url, streamSettings), statements, (closed) =>
+      this.#streams.delete(closed),
+    );
+    this.#streams.add(stream);
+    try {
+      return await stream.open(statements, input);
+    } catch (error) {
+      stream.close();
+      throw this.#failure(error);
+    }
+  }
+
   transaction<T>(
     work: (session: Transaction) => Promise<T>,
     { tenantId }: TransactionOptions = {},
@@ -205,6 +223,7 @@ export class PostgresDatabase implements Database {
   async close(): Promise<void> {
     this.#listeners.close();
     this.#availability?.close();
+    for (const stream of this.#streams) stream.close();
     const pipelined = [
       ...this.#readers.flatMap(({ connections }) => connections),
       ...this.#writers.connections,

@@ -76,14 +76,19 @@ export class SqliteConnection implements Session {
     return this.#prepare(text).all(...values) as unknown as ColumnValues[];
   }
 
+  /** The rows one by one, with untranslated errors. Until the last one is read, the statement holds a snapshot. */
+  iterate(text: string, values: readonly SQLInputValue[]): Iterator<ColumnValues> {
+    // With setReturnArrays every row is an array.
+    return this.#prepare(text).iterate(...values) as unknown as Iterator<ColumnValues>;
+  }
+
   /**
    * The first rows of a statement, read one by one until the texts of their first column would exceed `maxBytes`. The row
    * that would exceed it is the last one, with null for its text.
    */
   firstRows(text: string, values: readonly SQLInputValue[], maxBytes: number): readonly ColumnValues[] {
     const complete: ColumnValues[] = [];
-    // With setReturnArrays every row is an array.
-    const rows = this.#prepare(text).iterate(...values) as unknown as Iterator<ColumnValues>;
+    const rows = this.iterate(text, values);
     let bytes = 0;
     try {
       for (let row = rows.next(); !row.done; row = rows.next()) {

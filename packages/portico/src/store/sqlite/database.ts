@@ -15,6 +15,7 @@ import type {
   Transaction,
   TransactionOptions,
 } from "../database.ts";
+import type { RowStream, StreamStatements } from "../row-stream.ts";
 import type { CountRefused } from "../slow-read-queue.ts";
 import { maxValueBytes, SqliteConnection } from "./connection.ts";
 import { createFile, DatabaseFile } from "./database-file.ts";
@@ -23,6 +24,7 @@ import { createFolder } from "./folder.ts";
 import { GroupCommitWriter } from "./group-commit.ts";
 import { ReadTransaction } from "./read-transaction.ts";
 import { ReadWorkers } from "./read-workers.ts";
+import { SqliteRowStream } from "./row-stream.ts";
 
 export class SqliteDatabase implements Database {
   readonly isRemote = false;
@@ -30,12 +32,15 @@ export class SqliteDatabase implements Database {
   readonly #readTransaction: ReadTransaction;
   readonly #writer: GroupCommitWriter;
   readonly #readWorkers: ReadWorkers;
+  readonly #path: string;
   readonly #file: DatabaseFile;
+  readonly #streams = new Set<SqliteRowStream>();
   #faults: Faults | undefined;
   #countRefused: CountRefused = () => {};
 
   /** @param file path of the database; it and its folder are created if they do not exist */
   constructor(file: string, { slowReadMs }: StoreOptions) {
+    this.#path = file;
     try {
       createFolder(dirname(file));
       // Only the owner may read email addresses and hashes. SQLite gives the log and its index the same permissions.
@@ -83,6 +88,20 @@ export class SqliteDatabase implements Database {
     }
   }
 
+  async stream<Input>({ rows, count }: StreamStatements<Input>, input: Input): Promise<RowStream> {
+    this.#faults?.requireFile();
+    const bound = ({ sql, bind }: Statement<Input>) => ({ sql, values: bind(input) });
+    const data = { file: this.#path, rows: bound(rows), count: count && bound(count) };
+    const stream = new SqliteRowStream(data, (closed) => this.#streams.delete(closed));
+    this.#streams.add(stream);
+    try {
+      return await stream.open();
+    } catch (error) {
+      stream.close();
+      throw this.#failure(error);
+    }
+  }
+
   watch(report: Report, countRefused: CountRefused): void {
     this.#countRefused = countRefused;
     this.#faults = new Faults(this.#file, report);
@@ -117,6 +136,7 @@ export class SqliteDatabase implements Database {
 
   async close(): Promise<void> {
     this.#faults?.close();
+    for (const stream of this.#streams) stream.close();
     await this.#readWorkers.close();
     await this.#writer.close();
     this.#readTransaction.close();

@@ -3,7 +3,8 @@
 import type { SQLInputValue } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { SqliteConnection } from "./connection.ts";
-import type { ReadFailure, ReadReply, ReadRequest } from "./read-worker.ts";
+import { failureOf } from "./read-failure.ts";
+import type { ReadReply, ReadRequest } from "./read-worker.ts";
 
 const busyTimeoutMs = 1_000;
 const connection = new SqliteConnection(workerData as string, busyTimeoutMs);
@@ -20,10 +21,4 @@ function reply({ sql, values, maxBytes, isCut }: ReadRequest): ReadReply {
   } catch (error) {
     return { failure: failureOf(error) };
   }
-}
-
-function failureOf(error: unknown): ReadFailure {
-  if (!(error instanceof Error)) return { message: String(error), code: undefined, errcode: undefined };
-  const { code, errcode } = error as Error & { readonly code?: string; readonly errcode?: number };
-  return { message: error.message, code, errcode };
 }

@@ -1,11 +1,11 @@
 // A reading thread, seen from the main thread. It runs one statement at a time.
 
-import { getCompileCacheDir } from "node:module";
-import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { Problem } from "../../errors.ts";
 import type { ColumnValues } from "../database.ts";
+import { compileCache } from "./compile-cache.ts";
 import { translateError } from "./connection.ts";
+import { errorOf, type ReadFailure } from "./read-failure.ts";
 
 /** The message to the thread; `ReadReply` is the message back. */
 export interface ReadRequest {
@@ -17,13 +17,6 @@ export interface ReadRequest {
   readonly isCut?: boolean;
 }
 export type ReadReply = { readonly rows: readonly ColumnValues[] } | { readonly failure: ReadFailure };
-
-/** The parts of an error that identify its kind. An `Error` would lose its codes when it is cloned. */
-export interface ReadFailure {
-  readonly message: string;
-  readonly code: string | undefined;
-  readonly errcode: number | undefined;
-}
 
 /** Enough for the largest answer. With a higher limit, V8 would keep more garbage before it collects it. */
 const resourceLimits = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 4 };
@@ -78,22 +71,4 @@ export class ReadWorker {
     this.#pending?.reject(new Problem("unavailable", undefined, [], {}, error));
     this.#pending = undefined;
   }
-}
-
-/**
- * Options with which a thread uses the compile cache of the process, which Node does not pass on: stripping and compiling
- * its modules anew would take five times as much CPU time and 20 MB more memory.
- */
-function compileCache(): { readonly env?: NodeJS.ProcessEnv } {
-  // The folder of this version of Node, within the one that the variable names.
-  const folder = getCompileCacheDir();
-  return folder === undefined ? {} : { env: { NODE_COMPILE_CACHE: dirname(folder) } };
-}
-
-function errorOf({ message, code, errcode }: ReadFailure): Error {
-  return Object.assign(
-    new Error(message),
-    code !== undefined && { code },
-    errcode !== undefined && { errcode },
-  );
 }
