@@ -1,15 +1,18 @@
-// Writes that remember the rows they have written.
+// Writes that remember the rows they have written, and those that they show with them.
 
+import type { Caller } from "../declare/caller.ts";
 import type { ResourceModel } from "../model/model.ts";
+import type { ReadOne } from "../query/read.ts";
 import type { RowValues } from "../query/write.ts";
 import type { Transaction } from "../store/database.ts";
+import { nestedIds, nestedRows } from "./nested-rows.ts";
 import type { WriteDependencies } from "./write-context.ts";
 import type { WriteResult } from "./write-result.ts";
 import { Writes } from "./writes.ts";
 
 export interface WrittenRow {
   readonly resource: ResourceModel;
-  /** The row after the write. */
+  /** The row after the write; before it, if it was deleted. Of a row that was only shown, its id. */
   readonly row: RowValues;
 }
 
@@ -60,6 +63,22 @@ export class RecordedWrites extends Writes {
     ...[caller, resource, ...input]: Parameters<Writes["runAction"]>
   ): Promise<WriteResult> {
     return this.#record(resource, await super.runAction(caller, resource, ...input));
+  }
+
+  override async delete(...[caller, resource, ...input]: Parameters<Writes["delete"]>): Promise<RowValues> {
+    const row = await super.delete(caller, resource, ...input);
+    this.#written.push({ resource, row });
+    return row;
+  }
+
+  override async getAfterWrite(caller: Caller, read: ReadOne): Promise<string> {
+    const text = await super.getAfterWrite(caller, read);
+    const selection = nestedIds(read.resource, read.selection);
+    if (!selection) return text;
+    const ids = JSON.parse(await super.getAfterWrite(caller, { ...read, selection }));
+    for (const { resource, id } of nestedRows(read.selection, ids))
+      this.#written.push({ resource, row: { id } });
+    return text;
   }
 
   #record(resource: ResourceModel, result: WriteResult): WriteResult {

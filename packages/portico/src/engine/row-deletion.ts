@@ -36,11 +36,16 @@ export class RowDeletion {
     this.#hookContext = hookContext;
   }
 
-  /** Deletes a row and its dependents, or marks them as deleted. @throws Problem `not_found`, `forbidden` */
-  async delete(resource: ResourceModel, id: string, precondition?: Precondition): Promise<void> {
+  /**
+   * Deletes a row and its dependents, or marks them as deleted.
+   * @returns the row as it was before
+   * @throws Problem `not_found`, `forbidden`
+   */
+  async delete(resource: ResourceModel, id: string, precondition?: Precondition): Promise<RowValues> {
     const current = await this.#context.lockedRow(resource, id, precondition, "delete");
     await this.#policy.requireWritable(resource, "delete", current);
     await this.#delete(resource, id, current, !resource.hooks.after?.delete);
+    return current;
   }
 
   /**

@@ -141,8 +141,12 @@ export class WriteTransaction {
     return WriteResult.ofRow(result.id, Object.fromEntries(row ?? []), returnedOnce);
   }
 
-  /** Deletes a row and its dependents, or marks them as deleted. @throws Problem `not_found` */
-  delete(resource: ResourceModel, id: string, precondition?: Precondition): Promise<void> {
+  /**
+   * Deletes a row and its dependents, or marks them as deleted.
+   * @returns the row as it was before
+   * @throws Problem `not_found`
+   */
+  delete(resource: ResourceModel, id: string, precondition?: Precondition): Promise<RowValues> {
     return this.#deletion.delete(resource, id, precondition);
   }
 
@@ -189,7 +193,12 @@ export class WriteTransaction {
           return nested.update(resource, id, changes);
         }),
       delete: (resource, id) =>
-        this.#nested(by, resource, (nested) => nested.delete(resource, id), explainDeleteError),
+        this.#nested(
+          by,
+          resource,
+          async (nested) => void (await nested.delete(resource, id)),
+          explainDeleteError,
+        ),
     });
   }
 

@@ -5,6 +5,7 @@ import type { Caller } from "../declare/caller.ts";
 import { isId } from "../lib/id.ts";
 import type { ActionModel, Attribute, ResourceModel } from "../model/model.ts";
 import type { Container, ReadOne } from "../query/read.ts";
+import type { RowValues } from "../query/write.ts";
 import type { Session, Transaction, TransactionOptions } from "../store/database.ts";
 import { requireScope, withPolicies } from "./authorize.ts";
 import { explainDeleteError, explainWriteError, retryOnCollision } from "./constraint.ts";
@@ -132,15 +133,15 @@ export class Writes {
     );
   }
 
-  /** Deletes a row and its dependents, or marks them as deleted. */
+  /** Deletes a row and its dependents, or marks them as deleted. @returns the row as it was before */
   async delete(
     caller: Caller,
     resource: ResourceModel,
     id: string,
     precondition?: Precondition,
-  ): Promise<void> {
+  ): Promise<RowValues> {
     requireScope(caller, resource.scopes.write);
-    await this.#delete(caller, resource, (writing) => writing.delete(resource, id, precondition));
+    return this.#delete(caller, resource, (writing) => writing.delete(resource, id, precondition));
   }
 
   /** Deletes all rows of a nested collection that the caller may delete. */
@@ -243,15 +244,15 @@ export class Writes {
     }
   }
 
-  async #delete(
+  async #delete<T>(
     caller: Caller,
     resource: ResourceModel,
-    work: (writing: WriteTransaction) => Promise<void>,
-  ): Promise<void> {
+    work: (writing: WriteTransaction) => Promise<T>,
+  ): Promise<T> {
     try {
       const { tenantId } = caller;
       const options = { isLast: !this.#scope.transaction };
-      await this.#scope.run(
+      return await this.#scope.run(
         (session) => work(new WriteTransaction(this.#dependencies, session, caller, options)),
         { tenantId },
       );

@@ -44,7 +44,7 @@ type StoredProblem = Pick<Problem, "code" | "message" | "details" | "headers">;
 interface StoredAnswer {
   readonly answer?: Answer;
   readonly problem?: StoredProblem;
-  /** The rows that were written: the name of the resource, and the row. */
+  /** The rows that were written, or that the answer shows with them: the name of the resource, and the row. */
   readonly rows: readonly (readonly [resource: string, row: RowValues])[];
 }
 
@@ -71,7 +71,7 @@ export class IdempotentRequests {
   /**
    * @param work runs the request with writes that belong to the transaction; it may run again after a conflict
    * @throws Problem `idempotency_key_reused`, `idempotency_in_progress`, `conflict` for an answer that cannot be read any
-   *   more, `not_found` for one whose rows the caller may not see any more, `rate_limited` if the tenant has stored too much
+   *   more, `not_found` for one with rows that the caller may not see any more, `rate_limited` if the tenant has stored too much
    * @throws what `work` throws, and what it threw when the key was first used
    */
   async run(
@@ -85,11 +85,11 @@ export class IdempotentRequests {
       credentialId: caller.credentialId,
       key: request.key,
     };
-    this.#bytes.requireRoom(caller.tenantId);
     const attempt = async (writes: RecordedWrites, session: Session) => {
       await this.#lock(session, key);
       const earlier = await selectAnswer(this.#store).first(session, key);
       if (earlier) return { stored: this.#opened(earlier, request), isReplayed: true };
+      this.#bytes.requireRoom(caller.tenantId);
       const outcome = await outcomeOf(() => work(writes));
       const rows = writes.written.map(({ resource, row }) => [resource.name, row] as const);
       await this.#save(session, key, request, { ...outcome, rows });
@@ -144,26 +144,30 @@ export class IdempotentRequests {
     this.#bytes.add(key.tenantId, answer.length);
   }
 
-  /** Whether a caller may see a row. Of one that has been deleted, its former values decide. */
-  async #isVisible(caller: Caller, resource: ResourceModel, row: RowValues): Promise<boolean> {
-    if (!resource.isRestricted) return true;
-    const ids = [String(row.id)];
-    const { tenantId } = caller;
-    const conditions = policyConditions(caller, resource);
-    if ((await this.#store.filterIds(tenantId, resource, { ids, conditions })).size > 0) return true;
-    if ((await this.#store.filterIds(tenantId, resource, { ids, conditions: [] })).size > 0) return false;
-    const [isVisible] = await this.#engine.areVisible(caller, resource, [{ row, deletedParents: [] }]);
-    return isVisible === true;
-  }
-
-  /** @throws Problem `not_found` if a row that was written is not visible to the caller any more */
+  /** @throws Problem `not_found` if the answer has rows that the caller may not see any more */
   async #requireVisible(caller: Caller, { rows }: StoredAnswer): Promise<void> {
-    for (const [name, row] of rows) {
+    for (const [name, ofResource] of Map.groupBy(rows, ([resource]) => resource)) {
       const resource = this.#engine.model.resource.get(name);
-      if (!resource) continue;
-      if (!(await this.#isVisible(caller, resource, row)))
+      const written = ofResource.map(([_, row]) => row);
+      // Nobody can say who may see rows of a resource that is not declared any more.
+      if (!resource || !(await this.#areVisible(caller, resource, written)))
         throw new Problem("not_found", "You may not see the result of this request any more.");
     }
+  }
+
+  /** Whether a caller may see all rows. Of those that have been deleted, their former values decide. */
+  async #areVisible(caller: Caller, resource: ResourceModel, rows: readonly RowValues[]): Promise<boolean> {
+    if (!resource.isRestricted) return true;
+    const ids = [...new Set(rows.map(({ id }) => String(id)))];
+    const { tenantId } = caller;
+    const conditions = policyConditions(caller, resource);
+    const visible = await this.#store.filterIds(tenantId, resource, { ids, conditions });
+    const others = ids.filter((id) => !visible.has(id));
+    if ((await this.#store.filterIds(tenantId, resource, { ids: others, conditions: [] })).size > 0)
+      return false;
+    const deleted = rows.filter(({ id }) => !visible.has(String(id)));
+    const events = deleted.map((row) => ({ row, deletedParents: [] }));
+    return (await this.#engine.areVisible(caller, resource, events)).every((isVisible) => isVisible === true);
   }
 }
 

@@ -139,7 +139,7 @@ onEachDatabase("random policies agree with a plain model", (database) => {
                 create: () => engine.create(caller, resourceModel, input, row.parent?.id),
                 update: () => engine.update(caller, resourceModel, row.id, input),
                 replace: () => engine.replace(caller, resourceModel, row.id, input),
-                delete: () => engine.delete(caller, resourceModel, row.id),
+                delete: async () => void (await engine.delete(caller, resourceModel, row.id)),
               }[write.kind]!;
               const result = await writing().catch(codeOf);
               assert.equal(typeof result === "string" ? result : "written", outcome);
