@@ -13,6 +13,7 @@ import { refuseCredentialInQuery } from "./hooks/credential-in-query.ts";
 import { handleExpectContinue } from "./hooks/expect-continue.ts";
 import { handleHalfClosed } from "./hooks/half-closed.ts";
 import { requireHostHeader } from "./hooks/host-header.ts";
+import { refuseIgnoredKeys } from "./hooks/idempotency-key.ts";
 import { acceptJsonBodies, requireAccepted } from "./hooks/media-types.ts";
 import { forbidSharedCaching, presentsCredential } from "./hooks/public-routes.ts";
 import { requestId } from "./hooks/request-id.ts";
@@ -181,6 +182,7 @@ async function registerModules(
   await server.register(async (routes) => {
     requireAuthentication(routes, context, anonymousCaller);
     context.quotas.countRequests(routes);
+    refuseIgnoredKeys(routes);
     for (const module of modules) {
       listed.expect(module);
       await module.register?.(routes, context);

@@ -12,13 +12,15 @@ export function registerRest(server: FastifyInstance, options: RestOptions): voi
     if (operation.kind === "module") continue;
     for (const prefix of operation.prefixes) {
       const handlers = new OperationHandlers(options, operation, prefix);
+      const takesIdempotencyKey = canBeRepeatedByKey(operation);
       server.route({
         method: operation.method,
         url: routeOf(operation, prefix),
-        handler: canBeRepeatedByKey(operation)
+        handler: takesIdempotencyKey
           ? idempotentHandler(handlers[operation.kind], operation, options, prefix)
           : handlers[operation.kind],
         config: {
+          takesIdempotencyKey,
           ...(operation.kind === "action" && { needsNoBody: true }),
           ...(operation.isPublic && { isPublic: true }),
         },

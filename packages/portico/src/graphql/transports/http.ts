@@ -64,7 +64,7 @@ export function registerGraphql(server: FastifyInstance, options: GraphqlOptions
   serveGraphiqlFiles(server, filesPath, options.countFile);
   server.post(
     graphqlPath,
-    { config: { mediaTypes: streamOrResponseTypes, isPublic } },
+    { config: { mediaTypes: streamOrResponseTypes, isPublic, takesIdempotencyKey: true } },
     async (request, reply) => respond(request, reply, () => takeBody(request), false),
   );
 
@@ -79,17 +79,18 @@ export function registerGraphql(server: FastifyInstance, options: GraphqlOptions
       if (caller.kind !== "anonymous" || !isPublic) requireAnyScope(caller);
       const operation = parseRequest();
       if (operation.isLong) await yieldToEventLoop();
+      const key = request.headers["idempotency-key"];
       if (mayStream(request)) {
         setLastEventId(operation, request);
         if (acceptsStream(request) || executor.isSubscription(operation)) {
           requireAnyScope(caller);
+          if (key !== undefined && !executor.isSubscription(operation)) throw keyOfStream();
           return stream(request, reply, operation, caller);
         }
       }
       const setQuotaHeaders: SetQuotaHeaders = (quotaHeaders) => {
         reply.headers(quotaHeaders);
       };
-      const key = request.headers["idempotency-key"];
       const onReplay = (): void => void reply.headers(replayedHeader);
       const runOnce =
         key === undefined
@@ -154,6 +155,11 @@ function acceptsStream({ headers: { accept } }: FastifyRequest): boolean {
 function setLastEventId(operation: GraphqlRequest, { headers }: FastifyRequest): void {
   const lastEventId = headers["last-event-id"];
   if (lastEventId !== undefined) operation.extensions = { ...operation.extensions, lastEventId };
+}
+
+function keyOfStream(): Problem {
+  const message = "A response with `Accept: text/event-stream` cannot be repeated by its `Idempotency-Key`.";
+  return new Problem("malformed_request", message);
 }
 
 /**
