@@ -27,6 +27,8 @@ const selectAt = defineQuery([eventsTable], (db, { sequence }: ParametersOf<{ se
 );
 
 interface IdSearch {
+  /** Who searches. */
+  readonly tenantId: string;
   readonly id: string;
   readonly from: number;
   readonly until: number;
@@ -44,7 +46,8 @@ const selectNear = defineQuery(
       .where("sequence", "<=", until)
       .where("id", "=", id)
       .limit(sql.lit(1)),
-  { mayScan: true },
+  // An unknown id costs the widest scan, so that searches wait in the queue of their tenant.
+  { mayScan: true, tenantOf: ({ tenantId }: IdSearch) => tenantId },
 );
 
 /** A position before all events that were recorded at a time or later. @param time milliseconds since 1970 */
@@ -66,7 +69,7 @@ export async function findEvent(store: Store, tenantId: string, id: string) {
   const newest = await selectNewest(store).first(store.database);
   const expected = near?.sequence ?? newest?.sequence ?? 0;
   for (const distance of inspected) {
-    const search = { id, from: expected - distance, until: expected + distance };
+    const search = { tenantId, id, from: expected - distance, until: expected + distance };
     const found = await selectNear(store).first(store.database, search);
     if (found) return found.tenantId === tenantId ? found : undefined;
   }
