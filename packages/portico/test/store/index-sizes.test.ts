@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { app, belongsTo, resource, text, timestamp } from "../../src/index.ts";
 import { newId } from "../../src/lib/id.ts";
 import { buildModel } from "../../src/model/build-model.ts";
+import type { RowValues } from "../../src/query/write.ts";
 import { openStore } from "../../src/store/open.ts";
 import { withSizes } from "../../src/store/schema/index-sizes.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
@@ -41,16 +42,19 @@ onEachDatabase("the sizes of indexes", (database) => {
       const tenantId = newId("tenant");
       await insertTenant(store, tenantId);
       const createdAt = "2026-01-01T00:00:00.000Z";
-      await store.transaction(async (session) => {
-        for (let row = 0; row < rows; row += 1)
-          await store.writes.insert(session, {
-            ...{ resource, tenantId },
-            values: {
-              ...{ id: newId("note"), title: `A title of some length ${row}`, mood: null, shopId: null },
-              ...{ dueAt: createdAt, createdAt, updatedAt: createdAt },
-            },
-          });
+      const valuesOf = (row: number): RowValues => ({
+        ...{ id: newId("note"), title: `A title of some length ${row}`, mood: null, shopId: null },
+        ...{ dueAt: createdAt, createdAt, updatedAt: createdAt },
       });
+      const rowsTogether = 500;
+      for (let first = 0; first < rows; first += rowsTogether)
+        await store.transaction((session) =>
+          Promise.all(
+            Array.from({ length: rowsTogether }, (_, index) =>
+              store.writes.insert(session, { resource, tenantId, values: valuesOf(first + index) }),
+            ),
+          ),
+        );
       const tables: readonly Table[] = tablesOf(modelOf(["title", "mood", "dueAt"]), []);
       const planned = await migrate(store, tables, { isDryRun: true });
       const estimated = await withSizes(store, tables, planned.indexes, true);
