@@ -20,6 +20,28 @@ export function openReader(url: string): DatabaseReader {
   return url.startsWith("file:") ? sqliteReader(fileURLToPath(new URL(url))) : postgresReader(url);
 }
 
+/** Runs one statement that writes without the server. @param url the `DATABASE_URL` of a workspace */
+export async function writeDirectly(url: string, sql: string): Promise<void> {
+  await using(url, (reader) => reader.write(sql));
+}
+
+/** The first value of the first row, as a number: `select count(*) from posts`. @param url as of `openReader` */
+export async function countDirectly(url: string, sql: string): Promise<number> {
+  return Number((await using(url, (reader) => reader.rows(sql)))[0]![0]);
+}
+
+async function using<Result>(
+  url: string,
+  work: (reader: DatabaseReader) => Promise<Result>,
+): Promise<Result> {
+  const reader = openReader(url);
+  try {
+    return await work(reader);
+  } finally {
+    await reader.close();
+  }
+}
+
 function sqliteReader(file: string): DatabaseReader {
   const open = (): DatabaseSync => new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   const watcher = open();

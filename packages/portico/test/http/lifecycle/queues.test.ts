@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Browser } from "../../support/browser.ts";
-import { openReader } from "../../support/database-reader.ts";
+import { countDirectly, writeDirectly } from "../../support/database-reader.ts";
 import { emailTo, linkIn } from "../../support/emails.ts";
 import { titlesOf, withStream } from "../../support/graphql/subscriptions.ts";
 import { authorizeUrl, makePublicClient, makeUser } from "../../support/oauth.ts";
@@ -14,22 +14,8 @@ import { onEachDatabase } from "../../support/server.ts";
 
 onEachDatabase("queues of a server", (database) => {
   const server = serveProcess(database);
-  const write = async (sql: string): Promise<void> => {
-    const reader = openReader(server.workspace.databaseUrl);
-    try {
-      await reader.write(sql);
-    } finally {
-      await reader.close();
-    }
-  };
-  const count = async (sql: string): Promise<number> => {
-    const reader = openReader(server.workspace.databaseUrl);
-    try {
-      return Number((await reader.rows(sql))[0]![0]);
-    } finally {
-      await reader.close();
-    }
-  };
+  const write = (sql: string) => writeDirectly(server.workspace.databaseUrl, sql);
+  const count = (sql: string) => countDirectly(server.workspace.databaseUrl, sql);
   const until = async (sql: string, wanted: number): Promise<void> => {
     let rowCount = -1;
     for (const end = Date.now() + 15_000; Date.now() < end; await sleep(200)) {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
 import { Browser } from "../../support/browser.ts";
-import { openReader } from "../../support/database-reader.ts";
+import { openReader, writeDirectly } from "../../support/database-reader.ts";
 import { emailsTo, emailTo } from "../../support/emails.ts";
 import { password } from "../../support/oauth.ts";
 import { invitationKind, invitationLink, invite } from "../../support/people.ts";
@@ -20,14 +20,7 @@ onEachDatabase("emails of invitations", (database) => {
     count += 1;
     return `invited${count}@example.com`;
   };
-  const execute = async (sql: string): Promise<void> => {
-    const reader = openReader(server.workspace.databaseUrl);
-    try {
-      await reader.write(sql);
-    } finally {
-      await reader.close();
-    }
-  };
+  const execute = (sql: string) => writeDirectly(server.workspace.databaseUrl, sql);
 
   test("an address gets at most three emails in an hour, whatever is withdrawn", async () => {
     const email = newEmail();

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
 import { Browser } from "../../support/browser.ts";
-import { openReader } from "../../support/database-reader.ts";
+import { writeDirectly } from "../../support/database-reader.ts";
 import { emailTo } from "../../support/emails.ts";
 import { requestGraphql } from "../../support/graphql/request.ts";
 import { makeKey } from "../../support/keys.ts";
@@ -35,14 +35,7 @@ onEachDatabase("invitations", (database) => {
     (await server.request(`/v1/invitations/${id}`)).body.status;
   const patchUser = async (id: string, body: object): Promise<void> =>
     expectAnswer(await server.request(`/users/${id}`, { method: "PATCH", body }), { status: 200 });
-  const execute = async (sql: string): Promise<void> => {
-    const reader = openReader(server.workspace.databaseUrl);
-    try {
-      await reader.write(sql);
-    } finally {
-      await reader.close();
-    }
-  };
+  const execute = (sql: string) => writeDirectly(server.workspace.databaseUrl, sql);
 
   test("an invited person gets an email, chooses a name and a password, and signs in with the role", async () => {
     const email = newEmail();

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
 import { Browser } from "../../support/browser.ts";
-import { openReader } from "../../support/database-reader.ts";
+import { countDirectly } from "../../support/database-reader.ts";
 import { makeKey } from "../../support/keys.ts";
 import { authorizeUrl, makePublicClient, makeUser, signInAndAllow } from "../../support/oauth.ts";
 import { expectAnswer, makeTenant, serve } from "../../support/scenario.ts";
@@ -52,14 +52,7 @@ onEachDatabase("what credentials and people leave behind", (database) => {
     await signInAndAllow(browser, authorizeUrl(server, client, "openid offline_access").url, user);
     await makeKey(server, { ownerId: user.id, scopes: ["projects:read"] });
     await browser.submit(await browser.open(`${server.url}/oauth/account`), {});
-    const count = async (sql: string): Promise<number> => {
-      const reader = openReader(server.workspace.databaseUrl);
-      try {
-        return Number((await reader.rows(sql))[0]![0]);
-      } finally {
-        await reader.close();
-      }
-    };
+    const count = (sql: string) => countDirectly(server.workspace.databaseUrl, sql);
     const records = `select count(*) from oauth_records where account_id = '${user.id}'`;
     assert.ok((await count(records)) >= 2);
     expectAnswer(await server.request(`/users/${user.id}`, { method: "DELETE" }), { status: 204 });
