@@ -103,9 +103,10 @@ export async function explainAccess(
 
 export function accessLines({ as, refused, policies, failing }: ExplainedAccess): string[] {
   const { kind, userId, role, scopes } = as;
-  const who = [kind, ...(userId === null ? [] : [userId]), ...(role === null ? [] : [`role ${role}`])];
+  const owner = kind === "user" ? ` ${userId}` : ` of ${userId}`;
+  const who = `${kind}${userId === null ? "" : owner}${role === null ? "" : ` with the role ${role}`}`;
   return [
-    `As ${who.join(", ")}, with ${scopes.length > 0 ? `the scopes ${scopes.join(" ")}` : "no scopes"}`,
+    `As ${who}, with ${scopes.length > 0 ? `the scopes ${scopes.join(" ")}` : "no scopes"}`,
     refused ? `Refused: ${refused.status} ${refused.code}. ${refused.message}` : "Allowed.",
     ...(failing
       ? [`The row does not meet the ${failing.policy} of ${failing.resource}: ${failing.condition}`]
