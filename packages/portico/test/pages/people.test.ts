@@ -66,12 +66,13 @@ inChromium("pages for people", (chromium) => {
     await back.waitForCallback(page);
     await page.goto(`${server.url}/oauth/account`);
     await page.getByRole("link", { name: "Members" }).click();
-    await page.getByLabel("Email address").fill("invited@example.com");
+    const invited = "somebody.with.a.name.that.does.not.end@departments.of.a.company.example.com";
+    await page.getByLabel("Email address").fill(invited);
     await page.getByRole("combobox").first().selectOption("support");
     await page.getByRole("button", { name: "Invite", exact: true }).click();
-    await page.getByRole("button", { name: "Withdraw the invitation of invited@example.com" }).waitFor();
+    await page.getByRole("button", { name: `Withdraw the invitation of ${invited}` }).waitFor();
     await check("members");
-    await page.getByLabel("Email address").fill("invited@example.com");
+    await page.getByLabel("Email address").fill(invited);
     await page.getByRole("button", { name: "Invite", exact: true }).click();
     await check("members, refused");
     await page.getByRole("link", { name: "Next page" }).click();

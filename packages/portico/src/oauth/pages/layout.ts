@@ -44,16 +44,16 @@ function styleText(accent: string | undefined): string {
 @media (prefers-color-scheme: dark) { :root { ${colours("dark")} --page: #0d1117; --text: #e6edf3; --secondary: #9ea7b3; --line: #6e7681; --error: #ffb4ab; } }
 * { box-sizing: border-box; }
 body { margin: 0; padding: 1rem; min-height: 100vh; background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; display: grid; place-items: center; }
-main { width: 100%; max-width: 26rem; padding: 1.75rem; border-radius: .75rem; background: var(--background); box-shadow: 0 1px 4px #0004; }
+main { width: 100%; max-width: 26rem; padding: 1.75rem; border-radius: .75rem; background: var(--background); box-shadow: 0 1px 4px #0004; overflow-wrap: anywhere; }
 .logo { display: block; max-width: 100%; max-height: 4rem; margin: 0 0 1rem; }
-h1 { margin: 0 0 .75rem; font-size: 1.4rem; line-height: 1.25; overflow-wrap: anywhere; }
-h2 { margin: 1.25rem 0 .25rem; font-size: 1.1rem; overflow-wrap: anywhere; }
-h3 { margin: 1.25rem 0 .25rem; font-size: 1rem; overflow-wrap: anywhere; }
+h1 { margin: 0 0 .75rem; font-size: 1.4rem; line-height: 1.25; }
+h2 { margin: 1.25rem 0 .25rem; font-size: 1.1rem; }
+h3 { margin: 1.25rem 0 .25rem; font-size: 1rem; }
 a { color: var(--accent); }
-p { margin: 0 0 1rem; overflow-wrap: anywhere; }
+p { margin: 0 0 1rem; }
 ul { margin: 0 0 1rem; padding-left: 1.25rem; }
 section { margin: 0 0 1.25rem; }
-summary { margin: 0 0 .5rem; color: var(--accent); cursor: pointer; overflow-wrap: anywhere; }
+summary { margin: 0 0 .5rem; color: var(--accent); cursor: pointer; }
 nav { margin: 1.5rem 0 0; padding: 1rem 0 0; border-top: 1px solid var(--line); }
 nav ul { margin: 0; padding: 0; list-style: none; line-height: 2; }
 label { display: block; margin: 0 0 1rem; font-weight: 600; }
