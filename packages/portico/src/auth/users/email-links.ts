@@ -2,14 +2,17 @@
 // stored as a hash.
 
 import { randomBytes } from "node:crypto";
+import { sql } from "kysely";
 import { epochSeconds } from "../../lib/epoch-seconds.ts";
 import type { AccountEmails, LinkPurpose } from "../../mail/account-emails.ts";
 import type { Session, Transaction } from "../../store/database.ts";
+import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts";
 import type { Store } from "../../store/store.ts";
 import type { OAuthRecords } from "../tokens/oauth-records.ts";
 import type { OAuthUrls } from "../tokens/oauth-urls.ts";
 import { falseIfDeleted } from "./deleted-user.ts";
 import type { EmailChanges } from "./email-changes.ts";
+import { usersTable } from "./fields.ts";
 import type { User, UserLookup } from "./lookup.ts";
 import type { Passkeys } from "./passkeys.ts";
 import { hashPassword, setPassword } from "./password.ts";
@@ -18,6 +21,20 @@ import { setVerified } from "./verified-email.ts";
 
 /** Changes the address of a user through the engine. */
 export type SetEmail = (session: Transaction, user: User, email: string) => Promise<void>;
+
+/** A user who is deleted or deactivated at the same time gets no link, because their links are deleted then. */
+const lockUser = defineQuery(
+  [usersTable],
+  (db, { tenantId, id }: ParametersOf<Pick<User, "tenantId" | "id">>, { name }) => {
+    const user = db
+      .selectFrom("users")
+      .select("id")
+      .where("tenant_no", "=", tenantId)
+      .where("id", "=", id)
+      .where("active", "=", sql.lit(true));
+    return name === "postgres" ? user.forShare() : user;
+  },
+);
 
 const models = { password: "PasswordLink", email: "EmailLink" } as const;
 const minutes = { password: 30, email: 24 * 60 } as const;
@@ -97,6 +114,7 @@ export class EmailLinks {
     user: User,
     { purpose, address }: Pick<LinkRequest, "purpose" | "address">,
   ): Promise<void> {
+    if ((await lockUser(this.#store).first(session, user)) === undefined) return;
     const token = randomBytes(tokenBytes).toString("base64url");
     const exp = epochSeconds() + minutes[purpose] * 60;
     const link: Link = { accountId: user.id, email: user.email, exp };
