@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { test } from "node:test";
 import { Browser } from "../../support/browser.ts";
 import { countDirectly } from "../../support/database-reader.ts";
+import { emailTo } from "../../support/emails.ts";
 import { makeKey } from "../../support/keys.ts";
 import { authorizeUrl, makePublicClient, makeUser, signInAndAllow } from "../../support/oauth.ts";
 import { expectAnswer, makeTenant, serve } from "../../support/scenario.ts";
@@ -52,6 +53,8 @@ onEachDatabase("what credentials and people leave behind", (database) => {
     await signInAndAllow(browser, authorizeUrl(server, client, "openid offline_access").url, user);
     await makeKey(server, { ownerId: user.id, scopes: ["projects:read"] });
     await browser.submit(await browser.open(`${server.url}/oauth/account`), {});
+    // The link is stored with the email. Without waiting, that could happen while the user is deleted.
+    await emailTo(server, "leaving@example.com", "account.email_link");
     const count = (sql: string) => countDirectly(server.workspace.databaseUrl, sql);
     const records = `select count(*) from oauth_records where account_id = '${user.id}'`;
     assert.ok((await count(records)) >= 2);
