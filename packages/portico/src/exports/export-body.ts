@@ -10,20 +10,22 @@ export interface ExportControls {
   readonly verify: () => Promise<Caller>;
   /** Charges tokens. @returns seconds until one is available; 0 if one is left */
   readonly charge: (caller: Caller, tokens: number) => number | Promise<number>;
+  /** How often to call `verify` while rows are sent; by default every second. */
+  readonly verifyEveryMs?: number;
   /** Ends the export. */
   readonly signal: AbortSignal;
 }
 
 /** Rows that one token of the quota pays for. The first one is that of the request. */
 export const rowsPerToken = 1_000;
-/** How often the credential is checked while rows are sent. */
-const verifyIntervalMs = 1_000;
+/** How often, in milliseconds, the credential is checked while rows are sent. */
+const standardVerifyMs = 1_000;
 
 /** @throws Problem if the export must end: the credential has changed, or the database takes too long */
 export async function* exportBody(
   rows: RowStream,
   caller: Caller,
-  { verify, charge, signal }: ExportControls,
+  { verify, charge, signal, verifyEveryMs = standardVerifyMs }: ExportControls,
 ): AsyncGenerator<RowChunk> {
   let verifiedAt = performance.now();
   let uncharged = 0;
@@ -33,7 +35,7 @@ export async function* exportBody(
     uncharged -= tokens * rowsPerToken;
     const seconds = tokens === 0 ? 0 : await charge(caller, tokens);
     if (seconds > 0) await sleep(seconds * 1000, undefined, { signal });
-    if (performance.now() - verifiedAt >= verifyIntervalMs) {
+    if (performance.now() - verifiedAt >= verifyEveryMs) {
       requireUnchanged(caller, await verify());
       verifiedAt = performance.now();
     }
