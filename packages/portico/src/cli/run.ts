@@ -18,6 +18,7 @@ const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonl
   key: () => import("./commands/key.ts"),
   log: () => import("./commands/log.ts"),
   event: () => import("./commands/event.ts"),
+  import: () => import("./commands/import.ts"),
   mail: () => import("./commands/mail.ts"),
   client: () => import("./commands/client.ts"),
   webhook: () => import("./commands/webhook.ts"),

@@ -232,6 +232,17 @@ onEachDatabase("imports", (database) => {
     assert.equal(await count("title=copy"), 2);
   });
 
+  test("an export can be imported", async () => {
+    await server.create("/notes", { title: "exported", extra: { a: [null, "ü"] } });
+    const path = `${server.url}/v1/exports/notes?title=exported`;
+    const response = await fetch(path, { headers: { authorization: `Bearer ${server.portico.key}` } });
+    const { body } = await send("notes?readOnly=ignore", await response.text());
+    assert.deepEqual([body.created, body.failed], [1, 0]);
+    const [one, other] = (await server.request("/notes?title=exported")).body.data;
+    const { id, createdAt, updatedAt } = one;
+    assert.deepEqual({ ...other, id, createdAt, updatedAt }, one);
+  });
+
   test("progress=true sends a line for each group, then the result", async () => {
     const response = await fetch(`${server.url}/v1/imports/notes?progress=true`, {
       method: "POST",
@@ -290,6 +301,32 @@ onEachDatabase("imports", (database) => {
     const answer = await readJson(response);
     assert.equal(response.statusCode, 401);
     assert.partialDeepStrictEqual(answer, { error: { code: "invalid_credential" }, created: 250 });
+  });
+
+  test("an import that is cut off leaves complete groups only", async () => {
+    const group = `${JSON.stringify({ title: "cut off" })}\n`.repeat(250);
+    const sending = request(`${server.url}/v1/imports/notes`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${server.portico.key}`, "content-type": ndjson },
+    });
+    sending.on("error", () => {});
+    sending.write(group + group.slice(0, group.length / 2));
+    while ((await count("title=cut off")) === 0);
+    sending.destroy();
+    const rows = async (): Promise<number> => {
+      let found = 0;
+      let cursor = "";
+      do {
+        const { body } = await server.request(`/notes?title=cut+off&limit=100${cursor}`);
+        found += body.data.length;
+        cursor = body.pagination.hasMore ? `&cursor=${body.pagination.nextCursor}` : "";
+      } while (cursor !== "");
+      return found;
+    };
+    // A slow group is committed in parts.
+    while ((await rows()) < 250);
+    await send("notes", [{ title: "later" }]);
+    assert.equal(await rows(), 250);
   });
 
   scenarios(server, [
