@@ -65,8 +65,12 @@ export async function attemptDelivery(
       retryAfterMs: isSuccess ? undefined : retryAfter(headers["retry-after"], started),
     };
   } catch (error) {
-    const reason = storableText(error instanceof Error ? error.message : String(error));
-    const failure = { error: reason.slice(0, maxErrorLength), response: null, retryAfterMs: undefined };
+    const reason = error instanceof Error ? error.message : String(error);
+    const failure = {
+      error: storableText(reason.slice(0, maxErrorLength)),
+      response: null,
+      retryAfterMs: undefined,
+    };
     return { at, status: null, durationMs: duration(), ...failure };
   }
 }

@@ -2,12 +2,8 @@
 
 import { sql } from "kysely";
 import type { RecordedEvent } from "../events/recorded-event.ts";
-import { newId } from "../lib/id.ts";
-import type { Model } from "../model/model.ts";
-import type { Session } from "../store/database.ts";
 import { defineQuery, type ParametersOf, type QueryRow } from "../store/own-tables/query.ts";
-import type { Store } from "../store/store.ts";
-import { attemptsTable, webhookDeliveries } from "./delivery.ts";
+import { webhookDeliveries } from "./delivery.ts";
 import type { OfEndpoint } from "./endpoint-queue.ts";
 
 /** Due deliveries that one query returns: more than one endpoint is sent at once. */
@@ -66,82 +62,6 @@ export const selectPendingRows = defineQuery(
       .where(sql<boolean>`row_key in (${dialect.textsOf(rowKeys)})`),
 );
 
-interface Outcome {
-  readonly tenantId: string;
-  readonly id: string;
-  readonly status: "pending" | "succeeded" | "failed";
-  readonly attempts: number;
-  readonly nextAttemptAt: string | null;
-  readonly lastStatus: number | null;
-  readonly lastError: string | null;
-  readonly durationMs: number | null;
-  readonly at: string;
-}
-
-export const updateDelivery = defineQuery([webhookDeliveries], (db, outcome: ParametersOf<Outcome>) =>
-  db
-    .updateTable("webhook_deliveries")
-    .set({
-      status: outcome.status,
-      attempts: outcome.attempts,
-      next_attempt_at: outcome.nextAttemptAt,
-      last_status: outcome.lastStatus,
-      last_error: outcome.lastError,
-      duration_ms: outcome.durationMs,
-      updated_at: outcome.at,
-    })
-    .where("tenant_no", "=", outcome.tenantId)
-    .where("id", "=", outcome.id),
-);
-
-interface AttemptRow {
-  readonly tenantId: string;
-  readonly deliveryId: string;
-  readonly number: number;
-  readonly at: string;
-  readonly status: number | null;
-  readonly durationMs: number;
-  readonly error: string | null;
-  readonly response: string | null;
-}
-
-export const insertAttempt = defineQuery([attemptsTable], (db, attempt: ParametersOf<AttemptRow>) =>
-  db.insertInto("webhook_attempts").values({
-    tenant_no: attempt.tenantId,
-    delivery_id: attempt.deliveryId,
-    number: attempt.number,
-    created_at: attempt.at,
-    status: attempt.status,
-    duration_ms: attempt.durationMs,
-    error: attempt.error,
-    response: attempt.response,
-  }),
-);
-
-/** Makes the next delivery of a row due, whose earlier one has ended. */
-export const releaseNext = defineQuery(
-  [webhookDeliveries],
-  (db, { tenantId, endpointId, rowKey, now }: ParametersOf<OfEndpoint & { rowKey: string; now: string }>) =>
-    db
-      .updateTable("webhook_deliveries")
-      .set({ next_attempt_at: now })
-      .where("tenant_no", "=", tenantId)
-      .where("next_attempt_at", "is", null)
-      .where("id", "=", (eb) =>
-        eb
-          .selectFrom("webhook_deliveries")
-          .select("id")
-          .where("tenant_no", "=", tenantId)
-          .where("endpoint_id", "=", endpointId)
-          .where("status", "=", sql.lit("pending"))
-          .where("row_key", "=", rowKey)
-          .orderBy("event_transaction")
-          .orderBy("event_sequence")
-          .orderBy("id")
-          .limit(sql.lit(1)),
-      ),
-);
-
 const abandonedAtOnce = 500;
 
 /** Fails pending deliveries of an endpoint, some at a time. */
@@ -180,35 +100,4 @@ export function newDelivery({ id, type, resource, rowId, position }: RecordedEve
     ...{ eventId: id, eventType: type, rowKey: `${resource} ${rowId}` },
     ...{ eventTransaction: position.transactionId, eventSequence: position.sequence, payload: null },
   };
-}
-
-/**
- * Adds deliveries of an endpoint, in their order, in a transaction that has locked its queue. The first pending delivery
- * of each row is due; the others wait for it.
- */
-export async function insertDeliveries(
-  { store, model }: { readonly store: Store; readonly model: Model },
-  session: Session,
-  { tenantId, endpointId }: OfEndpoint,
-  deliveries: readonly NewDelivery[],
-  { now, dueAt }: { readonly now: string; readonly dueAt: string },
-): Promise<readonly string[]> {
-  const resource = model.resource.get(webhookDeliveries.name)!;
-  const rowKeys = JSON.stringify([...new Set(deliveries.map(({ rowKey }) => rowKey))]);
-  const pending = await selectPendingRows(store).all(session, { tenantId, endpointId, rowKeys });
-  const waiting = new Set(pending.map(({ rowKey }) => rowKey));
-  const ids: string[] = [];
-  for (const delivery of deliveries) {
-    const id = newId("webhook_delivery");
-    const isWaiting = waiting.has(delivery.rowKey);
-    waiting.add(delivery.rowKey);
-    const values = {
-      ...{ id, endpointId, status: "pending", attempts: 0, ...delivery },
-      nextAttemptAt: isWaiting ? null : dueAt,
-      ...{ lastStatus: null, lastError: null, durationMs: null, createdAt: now, updatedAt: now },
-    };
-    await store.writes.insert(session, { resource, tenantId, values });
-    ids.push(id);
-  }
-  return ids;
 }

@@ -5,15 +5,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Principals } from "../auth/principal.ts";
 import type { Caller } from "../declare/caller.ts";
 import { isUnavailable } from "../errors.ts";
-import { findEvents } from "../events/event-lookup.ts";
-import type { StoredNames } from "../events/stored-names.ts";
+import type { Pace } from "../jobs/pace.ts";
 import type { Encryption } from "../lib/encryption.ts";
 import type { FairQueue } from "../lib/fair-queue.ts";
-import type { Report } from "../lib/report.ts";
 import type { OutboundFetch } from "../net/outbound-fetch.ts";
-import type { Store } from "../store/store.ts";
-import type { VisibleEvents } from "../subscriptions/visible-events.ts";
 import { attemptDelivery, goneStatus, type Message } from "./attempt.ts";
+import { type MessageContext, messagesOf } from "./delivery-messages.ts";
 import { type DueDelivery, selectDue } from "./delivery-queries.ts";
 import type { DisableEndpoint } from "./disable-endpoint.ts";
 import { findEndpoint, type Target } from "./endpoint-queries.ts";
@@ -27,27 +24,34 @@ const extendBeforeMs = 4_000;
 /** Requests to one endpoint at once: one at a time while it fails. */
 const maxRequests = 32;
 /** How long to wait for further outcomes, which are recorded together. */
-const gatherMs = 3;
+const gatherMs = 10;
+/** Deliveries that start together while the thread has no time to spare. */
+const minTogether = 8;
+/** What looking for them costs, in units of the pace: a delivery that is sent costs one. */
+const unitsOfLook = 2;
+/** How long an endpoint is sent to while others wait for a worker. */
+const turnMs = 2_000;
 /** How often to look for new deliveries while requests are in progress. */
 const lookMs = 250;
 const recordRetryMs = 500;
 /** Five days of nothing but failures disable an endpoint. */
 const failingMs = 5 * 24 * 60 * 60 * 1000;
 
-export interface WorkerOptions {
-  readonly store: Store;
+export interface WorkerOptions extends MessageContext {
   readonly principals: Pick<Principals, "current">;
-  readonly visible: VisibleEvents;
-  readonly names: StoredNames;
   readonly queues: EndpointQueues;
   readonly outbound: Pick<OutboundFetch, "fetch">;
   /** Bounds the requests of all workers. */
   readonly slots: FairQueue;
+  /** The same for endpoints whose last attempt has failed, so that those that hang delay no other. */
+  readonly failingSlots: FairQueue;
   readonly schedule: DeliverySchedule;
   readonly encryption: Encryption;
   readonly disable: DisableEndpoint;
-  readonly report: Report;
+  readonly pace: Pace;
   readonly isStopping: () => boolean;
+  /** Whether endpoints may wait for a worker. */
+  readonly isCrowded: () => boolean;
 }
 
 export class EndpointWorker {
@@ -58,6 +62,8 @@ export class EndpointWorker {
   readonly #inProgress = new Set<string>();
   #finished: Finished[] = [];
   #maxRequests: number;
+  #target: Target | undefined;
+  readonly #startedAt = Date.now();
   #wake = (): void => {};
 
   constructor(queue: LeasedQueue, options: WorkerOptions) {
@@ -72,21 +78,42 @@ export class EndpointWorker {
     this.#wake();
   }
 
-  /** Sends until nothing is due, and ends the lease. */
+  /** Sends until nothing is due, or others need the turn, and ends the lease. */
   async run(): Promise<void> {
     for (;;) {
-      const target = await findEndpoint(this.#options.store, this.#options.store.database, this.#endpoint);
-      if (!target?.isEnabled && this.#isIdle)
-        return this.#record.abandon(this.#endpoint, target !== undefined);
-      const caller = target?.isEnabled ? await this.#callerOf(target) : undefined;
-      if (target && caller && !this.#options.isStopping()) await this.#startDue(target, caller);
-      if (this.#isIdle) {
-        if (await this.#record.end(this.#endpoint, this.#options.isStopping())) return;
-        continue;
-      }
+      const room = await this.#waitForRoom();
+      if (room > 0 && (await this.#look(room))) return;
+      if (this.#isIdle) continue;
       await this.#waitForOutcomes();
-      await this.#recordOutcomes(target);
+      await this.#recordOutcomes();
     }
+  }
+
+  /** Waits until the pace allows to start deliveries. @returns how many; 0 while all requests are in progress */
+  async #waitForRoom(): Promise<number> {
+    const { pace } = this.#options;
+    const free = this.#maxRequests - this.#inProgress.size;
+    if (free <= 0) return 0;
+    const room = Math.min(free, Math.max(minTogether, Math.floor(pace.burst)));
+    await pace.take(room + unitsOfLook);
+    if (this.#record.remainingMs <= extendBeforeMs) await this.#write([]);
+    return room;
+  }
+
+  /** Starts deliveries that are due. @returns whether the lease has ended */
+  async #look(room: number): Promise<boolean> {
+    const { store, isStopping, isCrowded, pace } = this.#options;
+    const target = await findEndpoint(store, store.database, this.#endpoint);
+    this.#target = target;
+    if (!target?.isEnabled && this.#isIdle) {
+      await this.#record.abandon(this.#endpoint, target !== undefined);
+      return true;
+    }
+    const isYielding = isStopping() || (isCrowded() && Date.now() - this.#startedAt > turnMs);
+    const caller = target?.isEnabled ? await this.#callerOf(target) : undefined;
+    const started = target && caller && !isYielding ? await this.#startDue(target, caller, room) : 0;
+    pace.charge(started - room);
+    return this.#isIdle && this.#record.end(this.#endpoint, isYielding);
   }
 
   get #isIdle(): boolean {
@@ -100,16 +127,18 @@ export class EndpointWorker {
     return caller;
   }
 
-  async #startDue(target: Target, caller: Caller): Promise<void> {
+  /** @returns how many */
+  async #startDue(target: Target, caller: Caller, room: number): Promise<number> {
     const { store, encryption } = this.#options;
-    const free = this.#maxRequests - this.#inProgress.size;
-    if (free <= 0) return;
     const now = new Date().toISOString();
     const due = await selectDue(store).all(store.database, { ...this.#endpoint, now });
-    const next = due.filter(({ id }) => !this.#inProgress.has(id)).slice(0, free);
-    if (next.length === 0) return;
+    const next = due.filter(({ id }) => !this.#inProgress.has(id)).slice(0, room);
+    if (next.length === 0) return 0;
     const keys = signingKeys(encryption, target.secrets, now);
-    const messages = keys.length > 0 ? await this.#messagesOf(caller, next) : new Map<DueDelivery, string>();
+    const messages =
+      keys.length > 0
+        ? await messagesOf(this.#options, this.#endpoint, caller, next)
+        : new Map<DueDelivery, string>();
     if (keys.length === 0) this.#reportLostSecret();
     for (const delivery of next) {
       this.#inProgress.add(delivery.id);
@@ -117,49 +146,12 @@ export class EndpointWorker {
       if (typeof message !== "object") this.#fail(delivery, message);
       else this.#send(target, keys, delivery, message);
     }
+    return next.length;
   }
 
   #reportLostSecret(): void {
     const message = "the secret of a webhook endpoint cannot be decrypted: was PORTICO_SECRET replaced?";
     this.#options.report(message, { endpoint: this.#endpoint.endpointId });
-  }
-
-  /** What to send; without a message the delivery fails, for the reason if there is one. */
-  async #messagesOf(
-    caller: Caller,
-    due: readonly DueDelivery[],
-  ): Promise<ReadonlyMap<DueDelivery, Message | string>> {
-    const { store, names, visible, report } = this.#options;
-    const recorded = due.filter(({ payload }) => payload === null);
-    const found = await findEvents(
-      store,
-      names,
-      recorded.map(({ eventSequence }) => eventSequence),
-    );
-    const messages = new Map<DueDelivery, Message | string>();
-    const rows = new Map<string, string>();
-    try {
-      for (const { event, row } of await visible.of(caller, [...found.values()])) rows.set(event.id, row);
-    } catch (err) {
-      report("the policies of a webhook endpoint cannot be evaluated", {
-        endpoint: this.#endpoint.endpointId,
-        err,
-      });
-      return messages;
-    }
-    for (const delivery of due) {
-      const { eventId: id, eventType: type, payload, createdAt, eventSequence } = delivery;
-      const event = found.get(eventSequence);
-      const data = payload ?? rows.get(id);
-      if (data !== undefined)
-        messages.set(delivery, { id, type, timestamp: event?.createdAt ?? createdAt, data });
-      else
-        messages.set(
-          delivery,
-          event ? "The endpoint may not see the row of this event any more." : "The event was deleted.",
-        );
-    }
-    return messages;
   }
 
   /** @param reason undefined if it may succeed later */
@@ -188,8 +180,9 @@ export class EndpointWorker {
   }
 
   #send(target: Target, keys: readonly Buffer[], delivery: DueDelivery, message: Message): void {
-    const { slots, outbound } = this.#options;
-    const attempted = slots.run(
+    const { slots, failingSlots, outbound } = this.#options;
+    const ownSlots = this.#maxRequests > 1 ? slots : failingSlots;
+    const attempted = ownSlots.run(
       () => attemptDelivery(outbound, target.url, keys, message),
       this.#endpoint.tenantId,
     );
@@ -227,7 +220,8 @@ export class EndpointWorker {
     if (this.#finished.length > 0 && this.#inProgress.size > this.#finished.length) await sleep(gatherMs);
   }
 
-  async #recordOutcomes(target: Target | undefined): Promise<void> {
+  async #recordOutcomes(): Promise<void> {
+    const target = this.#target;
     const finished = this.#finished;
     this.#finished = [];
     if (finished.length === 0 && this.#record.remainingMs > extendBeforeMs) return;

@@ -2,81 +2,39 @@
 // order, from a position in the database: it holds a lease, and a batch of deliveries and the position after it are one
 // transaction. So no event is passed over when a process dies, and none is delivered by two.
 
-import { randomUUID } from "node:crypto";
-import { sql } from "kysely";
 import type { Principals } from "../auth/principal.ts";
-import type { Engine } from "../engine/engine.ts";
 import { afterPosition, maxBatchSize, selectNew, storedEventOf } from "../events/event-queries.ts";
 import { HorizonWait } from "../events/horizon-wait.ts";
 import { Position } from "../events/position.ts";
 import type { RecordedEvent } from "../events/recorded-event.ts";
 import type { StoredNames } from "../events/stored-names.ts";
+import type { Pace } from "../jobs/pace.ts";
 import type { Report } from "../lib/report.ts";
-import { defineQuery, type ParametersOf } from "../store/own-tables/query.ts";
 import type { Store } from "../store/store.ts";
 import type { VisibleEvents } from "../subscriptions/visible-events.ts";
-import { insertDeliveries, type NewDelivery, newDelivery } from "./delivery-queries.ts";
+import { type NewDelivery, newDelivery } from "./delivery-queries.ts";
+import { insertDeliveries } from "./delivery-writes.ts";
 import { enabledEndpoints, firstStart, type Target } from "./endpoint-queries.ts";
 import { wakeQueue } from "./endpoint-queue.ts";
 import { selectsType } from "./event-types.ts";
-import { readerTable } from "./reader-table.ts";
+import { ReaderLease } from "./reader-lease.ts";
 
-const leaseMs = 6_000;
 /** How often a process without the lease tries to take it, and looks for an endpoint if there is none. */
 const idleMs = 250;
 /** Deliveries that one transaction adds: the events of a batch are divided, but not those of one event. */
-const maxDeliveriesTogether = 500;
-
-const insertReader = defineQuery([readerTable], (db) =>
-  db
-    .insertInto("webhook_reader")
-    .values({ id: sql.lit("events"), transaction_id: sql.lit(0), sequence: sql.lit(0) })
-    .onConflict((conflict) => conflict.column("id").doNothing()),
-);
-
-interface LeaseInput {
-  readonly leaseId: string;
-  readonly now: string;
-  readonly until: string;
-}
-
-/** Takes or extends the lease. */
-const takeLease = defineQuery([readerTable], (db, { leaseId, now, until }: ParametersOf<LeaseInput>) =>
-  db
-    .updateTable("webhook_reader")
-    .set({ lease_id: leaseId, lease_until: until })
-    .where(({ eb, or }) =>
-      or([eb("lease_until", "is", null), eb("lease_until", "<", now), eb("lease_id", "=", leaseId)]),
-    )
-    .returning(["transaction_id as transactionId", "sequence"]),
-);
-
-/** Moves the position. Returns nothing if the lease is lost. */
-const movePosition = defineQuery(
-  [readerTable],
-  (db, input: ParametersOf<LeaseInput & { transactionId: number; sequence: number }>) =>
-    db
-      .updateTable("webhook_reader")
-      .set({ transaction_id: input.transactionId, sequence: input.sequence, lease_until: input.until })
-      .where("lease_id", "=", input.leaseId)
-      .where("lease_until", ">", input.now)
-      .returning("id"),
-);
-
-const endLease = defineQuery([readerTable], (db, { leaseId }: ParametersOf<{ leaseId: string }>) =>
-  db
-    .updateTable("webhook_reader")
-    .set({ lease_until: sql.lit(null) })
-    .where("lease_id", "=", leaseId),
-);
+const maxDeliveriesTogether = 100;
+/** What the work costs, in units of the pace: a delivery that is sent costs one. */
+const unitsOfRead = 1;
+const unitsOfEvent = 0.1;
+const unitsOfDelivery = 0.5;
 
 export interface EventReaderOptions {
   readonly store: Store;
-  readonly engine: Engine;
   readonly principals: Pick<Principals, "current">;
   readonly visible: VisibleEvents;
   readonly names: StoredNames;
   readonly report: Report;
+  readonly pace: Pace;
   /** Between an event and the first attempt. */
   readonly firstDelayMs: number;
   /** Called when deliveries were added. */
@@ -91,15 +49,15 @@ interface Selected {
 
 export class EventReader {
   readonly #options: EventReaderOptions;
-  readonly #leaseId = randomUUID();
+  readonly #lease: ReaderLease;
   readonly #wait: HorizonWait;
   /** While this process has the lease: the last event that was read, which may be after the stored position. */
   #position: Position | undefined;
-  #leaseUntil = 0;
   #idleUntil = 0;
 
   constructor(options: EventReaderOptions) {
     this.#options = options;
+    this.#lease = new ReaderLease(options.store);
     this.#wait = new HorizonWait(options.store, options.report, {
       foreignLookupMs: 1_000,
       longWaitMs: 10_000,
@@ -110,7 +68,7 @@ export class EventReader {
   async poll(signal: AbortSignal): Promise<void> {
     const now = Date.now();
     if (now < this.#idleUntil) return;
-    if (now > this.#leaseUntil - leaseMs / 2 && !(await this.#takeLease(now))) {
+    if (this.#lease.isEnding(now) && !(await this.#takeLease(now))) {
       this.#position = undefined;
       this.#idleUntil = now + idleMs;
       return;
@@ -121,15 +79,8 @@ export class EventReader {
   /** Lets another process go on at once. */
   async stop(): Promise<void> {
     if (!this.#position) return;
-    const { store } = this.#options;
     this.#position = undefined;
-    await store.transaction((session) => endLease(store).run(session, { leaseId: this.#leaseId }));
-  }
-
-  #lease(now: number): LeaseInput {
-    const until = now + leaseMs;
-    this.#leaseUntil = until;
-    return { leaseId: this.#leaseId, now: timestampOf(now), until: timestampOf(until) };
+    await this.#lease.end();
   }
 
   /** @returns whether this process has the lease, and there is an endpoint to read for */
@@ -137,25 +88,18 @@ export class EventReader {
     const { store } = this.#options;
     const start = await firstStart(store);
     if (!start) return false;
-    const stored = await store.transaction(async (session) => {
-      await insertReader(store).run(session);
-      return takeLease(store).first(session, this.#lease(now));
-    });
-    if (!stored) {
-      this.#leaseUntil = 0;
-      return false;
-    }
-    const last = this.#position ?? new Position(stored.transactionId, stored.sequence);
+    const stored = await this.#lease.take(now);
+    if (!stored) return false;
     // Nobody gets the events before.
-    this.#position = Position.latest(last, start);
-    if (this.#position.isAfter(new Position(stored.transactionId, stored.sequence)))
-      await this.#add([], this.#position);
+    this.#position = Position.latest(this.#position ?? stored, start);
+    if (this.#position.isAfter(stored)) await this.#add([], this.#position);
     return true;
   }
 
   /** @returns whether there may be more events */
   async #readBatch(): Promise<boolean> {
-    const { store, names } = this.#options;
+    const { store, names, pace } = this.#options;
+    await pace.take(unitsOfRead);
     const horizon = await this.#wait.horizon();
     const rows = await selectNew(store).all(store.database, { ...afterPosition(this.#position!), horizon });
     const complete = rows.filter(({ isComplete }) => isComplete);
@@ -163,6 +107,7 @@ export class EventReader {
     this.#wait.update(incomplete && `${incomplete.transactionId}-${incomplete.sequence}`);
     const events = complete.map((row) => names.currentEvent(storedEventOf(row)));
     if (events.length === 0) return false;
+    pace.charge(events.length * unitsOfEvent);
     const selected = await this.#select(events);
     // Then the position is stored with the next extension of the lease.
     if (selected.length === 0) this.#position = events.at(-1)!.position;
@@ -223,29 +168,23 @@ export class EventReader {
   }
 
   async #add(selected: readonly Selected[], position: Position): Promise<boolean> {
-    const { store, engine, firstDelayMs, onAdded } = this.#options;
-    const { transactionId, sequence } = position;
+    const { store, firstDelayMs, onAdded, pace } = this.#options;
+    await pace.take(
+      selected.reduce((units, { deliveries }) => units + deliveries.length * unitsOfDelivery, 0),
+    );
     const now = Date.now();
     const isHeld = await store.transaction(async (session) => {
-      const moved = { ...this.#lease(now), transactionId, sequence };
-      if (!(await movePosition(store).first(session, moved))) return false;
-      const dueAt = timestampOf(now + firstDelayMs);
+      if (!(await this.#lease.move(position, now, session))) return false;
+      const times = { now: timestampOf(now), dueAt: timestampOf(now + firstDelayMs) };
       for (const { target, deliveries } of selected) {
-        await wakeQueue(store).run(session, { ...endpointOf(target), dueAt });
-        const times = { now: timestampOf(now), dueAt };
-        if (deliveries.length > 0)
-          await insertDeliveries(
-            { store, model: engine.model },
-            session,
-            endpointOf(target),
-            deliveries,
-            times,
-          );
+        const endpoint = endpointOf(target);
+        await wakeQueue(store).run(session, { ...endpoint, dueAt: times.dueAt });
+        if (deliveries.length > 0) await insertDeliveries(store, session, endpoint, deliveries, times);
       }
       return true;
     });
     this.#position = isHeld ? position : undefined;
-    if (!isHeld) this.#leaseUntil = 0;
+    if (!isHeld) this.#lease.lose();
     else if (selected.length > 0) onAdded();
     return isHeld;
   }

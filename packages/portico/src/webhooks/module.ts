@@ -20,6 +20,10 @@ import { readerTable } from "./reader-table.ts";
 const requestTimeoutMs = 15_000;
 /** How long requests in progress may take when the server is closed. */
 const shutdownTimeoutMs = 8_000;
+/**
+ * A unit takes about 0.1 ms of the thread. A delivery that is added and sent takes two, so at least 300 are sent a second.
+ */
+const deliveryPace = { minRate: 600, maxRate: 20_000 };
 const readIntervalMs = 50;
 const sendIntervalMs = 250;
 
@@ -53,6 +57,7 @@ async function startDelivering(endpoints: WebhookEndpoints, context: ServerConte
     { endpointDisabler },
     { registerWebhookRoutes },
     { VisibleEvents },
+    { Pace },
   ] = await Promise.all([
     import("./event-reader.ts"),
     import("./sender.ts"),
@@ -62,6 +67,7 @@ async function startDelivering(endpoints: WebhookEndpoints, context: ServerConte
     import("./disable-endpoint.ts"),
     import("./routes.ts"),
     import("../subscriptions/visible-events.ts"),
+    import("../jobs/pace.ts"),
   ]);
   const { app, settings, store, engine, model, events, report, secrets } = context;
   const shared = {
@@ -69,6 +75,7 @@ async function startDelivering(endpoints: WebhookEndpoints, context: ServerConte
     visible: new VisibleEvents(engine, events),
     principals: new Principals(store, model, settings.keyQuota),
     names: new StoredNames(model.resources),
+    pace: new Pace(deliveryPace),
   };
   const schedule = new DeliverySchedule(settings.webhookSchedule);
   const sender = new DeliverySender({
@@ -100,6 +107,7 @@ async function startDelivering(endpoints: WebhookEndpoints, context: ServerConte
     register: (routes, { callerOf }) => registerWebhookRoutes(routes, callerOf, shared),
     retention: [deliveryRetention(store, settings.eventDays)],
     async stop() {
+      shared.pace.end();
       await reader.stop();
       await sender.stop(shutdownTimeoutMs);
     },

@@ -4,14 +4,8 @@
 import type { Transaction } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import type { Attempt } from "./attempt.ts";
-import {
-  abandonPending,
-  type DueDelivery,
-  insertAttempt,
-  releaseNext,
-  selectNextDue,
-  updateDelivery,
-} from "./delivery-queries.ts";
+import { abandonPending, type DueDelivery, selectNextDue } from "./delivery-queries.ts";
+import { writeOutcomes } from "./delivery-writes.ts";
 import {
   deleteQueue,
   type EndpointQueues,
@@ -59,7 +53,7 @@ export class QueueRecord {
    */
   async write(endpoint: OfEndpoint, finished: readonly Finished[]): Promise<string | null> {
     const failingSince = await this.#inTransaction(async (session) => {
-      for (const each of finished) await this.#writeOne(session, endpoint, each);
+      await writeOutcomes(this.#store, session, endpoint, finished);
       const attempts = finished.flatMap(({ attempt }) => attempt ?? []);
       if (attempts.some(({ error }) => error === null))
         await recordSuccess(this.#store).run(session, endpoint);
@@ -75,7 +69,7 @@ export class QueueRecord {
 
   /**
    * Ends the lease, unless something is due.
-   * @param isForced ends it in any case
+   * @param isForced ends it in any case; what is due then waits for a turn behind other endpoints
    * @returns whether it has ended
    */
   async end(endpoint: OfEndpoint, isForced: boolean): Promise<boolean> {
@@ -84,7 +78,7 @@ export class QueueRecord {
       const dueAt = (await selectNextDue(this.#store).first(session, endpoint))?.dueAt ?? never;
       const at = new Date().toISOString();
       if (!isForced && dueAt <= at) return false;
-      await this.#queues.complete(this.#queue, { at, nextAttemptAt: dueAt }, session);
+      await this.#queues.complete(this.#queue, { at, nextAttemptAt: dueAt < at ? at : dueAt }, session);
       return true;
     });
     return hasEnded ?? true;
@@ -103,27 +97,6 @@ export class QueueRecord {
     }
     if (exists) await this.end(endpoint, false);
     else await this.#inTransaction((session) => deleteQueue(this.#store).run(session, endpoint));
-  }
-
-  async #writeOne(session: Transaction, endpoint: OfEndpoint, finished: Finished): Promise<void> {
-    const { delivery, attempt, at, status, nextAttemptAt, error } = finished;
-    const { tenantId } = endpoint;
-    const attempts = delivery.attempts + (attempt ? 1 : 0);
-    await updateDelivery(this.#store).run(session, {
-      ...{ tenantId, id: delivery.id, status, attempts, nextAttemptAt, at },
-      lastStatus: attempt?.status ?? null,
-      lastError: error,
-      durationMs: attempt?.durationMs ?? null,
-    });
-    if (attempt)
-      await insertAttempt(this.#store).run(session, {
-        tenantId,
-        deliveryId: delivery.id,
-        number: attempts,
-        ...attempt,
-      });
-    if (status !== "pending")
-      await releaseNext(this.#store).run(session, { ...endpoint, rowKey: delivery.rowKey, now: at });
   }
 
   /** @returns undefined if the lease is lost */

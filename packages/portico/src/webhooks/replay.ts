@@ -8,7 +8,8 @@ import type { EventFeed } from "../events/feed.ts";
 import { parseTimestamp } from "../lib/timestamp.ts";
 import type { Model } from "../model/model.ts";
 import type { VisibleEvents } from "../subscriptions/visible-events.ts";
-import { insertDeliveries, type NewDelivery, newDelivery } from "./delivery-queries.ts";
+import { type NewDelivery, newDelivery } from "./delivery-queries.ts";
+import { insertDeliveries } from "./delivery-writes.ts";
 import type { Target } from "./endpoint-queries.ts";
 import { wakeQueue } from "./endpoint-queue.ts";
 import { selectsType, unknownPatterns } from "./event-types.ts";
@@ -81,14 +82,14 @@ export async function replay(
 ): Promise<number> {
   requireEnabled(target);
   const deliveries = await eventsToReplay(context, target, request);
-  const { store, engine } = context;
+  const { store } = context;
   const { tenantId, endpointId } = target;
   for (let first = 0; first < deliveries.length; first += addedTogether) {
     const now = new Date().toISOString();
     const part = deliveries.slice(first, first + addedTogether);
     await store.transaction(async (session) => {
       await wakeQueue(store).run(session, { tenantId, endpointId, dueAt: now });
-      await insertDeliveries({ store, model: engine.model }, session, target, part, { now, dueAt: now });
+      await insertDeliveries(store, session, target, part, { now, dueAt: now });
     });
   }
   return deliveries.length;

@@ -8,11 +8,14 @@ import { EndpointQueues, type LeasedQueue, leaseMs } from "./endpoint-queue.ts";
 import { EndpointWorker, type WorkerOptions } from "./endpoint-worker.ts";
 
 /** Endpoints that a process sends to at once. */
-const maxEndpointsAtOnce = 200;
+const maxEndpointsAtOnce = 1_000;
 /** Requests at once, and those for one tenant. */
 const requestSlots = { slots: 256, slotsPerGroup: 128 };
+/** Those to endpoints that fail. */
+const failingSlots = { slots: 128, slotsPerGroup: 16 };
 
-export interface SenderOptions extends Omit<WorkerOptions, "queues" | "slots" | "outbound" | "isStopping"> {
+export interface SenderOptions
+  extends Omit<WorkerOptions, "queues" | "slots" | "failingSlots" | "outbound" | "isStopping" | "isCrowded"> {
   readonly outbound: OutboundFetch;
 }
 
@@ -30,6 +33,8 @@ export class DeliverySender {
       ...options,
       queues: this.#queues,
       slots: new FairQueue(requestSlots),
+      failingSlots: new FairQueue(failingSlots),
+      isCrowded: () => this.#workers.size >= maxEndpointsAtOnce,
       isStopping: () => this.#stopping.signal.aborted,
     };
   }
@@ -52,6 +57,7 @@ export class DeliverySender {
   /** Waits for requests in progress. After the timeout they are aborted, and attempted again later. */
   async stop(timeoutMs: number): Promise<void> {
     this.#stopping.abort();
+    this.#options.pace.end();
     this.wake();
     const timeout = setTimeout(() => this.#outbound.close(), timeoutMs);
     await Promise.all([...this.#workers.values()].map(({ done }) => done));

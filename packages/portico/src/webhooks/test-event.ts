@@ -8,7 +8,7 @@ import { newId } from "../lib/id.ts";
 import { wholeRow } from "../query/selection.ts";
 import type { Store } from "../store/store.ts";
 import { webhookDeliveries } from "./delivery.ts";
-import { insertDeliveries } from "./delivery-queries.ts";
+import { insertDeliveries } from "./delivery-writes.ts";
 import type { Target } from "./endpoint-queries.ts";
 import { wakeQueue } from "./endpoint-queue.ts";
 
@@ -48,7 +48,7 @@ export async function sendTest(
   };
   const id = await store.transaction(async (session) => {
     await wakeQueue(store).run(session, { tenantId, endpointId, dueAt: now });
-    const added = await insertDeliveries({ store, model: engine.model }, session, target, [delivery], {
+    const added = await insertDeliveries(store, session, target, [delivery], {
       ...{ now, dueAt: new Date(0).toISOString() },
     });
     return added[0]!;
