@@ -42,6 +42,11 @@ export const selectSecrets = defineQuery(
       .where("id", "=", endpointId),
 );
 
+/** A snapshot lists the transactions in progress except its own, which may have a number already. */
+const snapshotWithOwn = sql<string>`pg_current_snapshot()::text
+  || coalesce(case when pg_current_snapshot()::text like '%:' then '' else ',' end
+    || pg_current_xact_id_if_assigned()::text, '')`;
+
 /** After which events are new: see `Start`. */
 export const selectPresent = defineQuery([eventsTable], (db, _input, dialect) => {
   if (dialect.name === "sqlite")
@@ -53,7 +58,7 @@ export const selectPresent = defineQuery([eventsTable], (db, _input, dialect) =>
         sql<string | null>`null`.as("snapshot"),
       ]);
   return db
-    .selectFrom(sql<{ snapshot: string }>`(select pg_current_snapshot()::text as snapshot)`.as("present"))
+    .selectFrom(sql<{ snapshot: string }>`(select ${snapshotWithOwn} as snapshot)`.as("present"))
     .select([
       sql<number>`split_part(snapshot, ':', 1)::bigint - 1`.as("transactionId"),
       sql<number>`${sql.lit(Number.MAX_SAFE_INTEGER)}::bigint`.as("sequence"),
