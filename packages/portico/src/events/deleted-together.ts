@@ -34,9 +34,8 @@ interface DeletedInput {
   readonly after: number;
 }
 
-/** Events that are read at once, and the characters of their rows, which one more may exceed. */
-const maxBatchRows = 500;
-const maxBatchBytes = 1024 * 1024;
+/** Rows that are read at once. Each may be as large as the body of a request, so they are few. */
+const maxBatchRows = 20;
 
 /**
  * The first rows of a resource that were deleted together with others in a transaction. SQLite has one writer, so the events of a
@@ -53,9 +52,9 @@ const selectDeleted = defineQuery(
         ? sql<boolean>`sequence > coalesce(${other("<", "desc")}, 0)
             and sequence < coalesce(${other(">", "asc")}, ${sql.lit(Number.MAX_SAFE_INTEGER)})`
         : sql<boolean>`transaction_id = ${input.transactionId}::bigint`;
-    const next = db
+    return db
       .selectFrom("events")
-      .select(["sequence", sql<number>`octet_length(cast("row" as text))`.as("bytes")])
+      .select(["sequence", "row"])
       .where("tenant_no", "=", input.tenantId)
       .where("resource", "=", input.resource)
       .where("kind", "=", input.kind)
@@ -64,18 +63,6 @@ const selectDeleted = defineQuery(
       .where("sequence", ">", input.after)
       .orderBy("sequence")
       .limit(sql.lit(maxBatchRows));
-    const sized = db
-      .selectFrom(next.as("next"))
-      .select(["sequence", sql<number>`sum(bytes) over (order by sequence) - bytes`.as("bytes_before")]);
-    const fitting = db
-      .selectFrom(sized.as("sized"))
-      .select("sequence")
-      .where("bytes_before", "<", sql.lit(maxBatchBytes));
-    return db
-      .selectFrom("events")
-      .select(["sequence", "row"])
-      .where("sequence", "in", fitting)
-      .orderBy("sequence");
   },
   { mayScan: true, tenantOf: ({ tenantId }: DeletedInput) => tenantId },
 );
@@ -128,9 +115,8 @@ export class DeletedTogether {
         if (slice.isOver) await slice.yield();
         rows.push(policyValues(resource, JSON.parse(currentRow(resource, row))));
       }
-      const last = batch.at(-1);
-      if (!last) return rows;
-      after = last.sequence;
+      if (batch.length < maxBatchRows) return rows;
+      after = batch.at(-1)!.sequence;
     }
   }
 }

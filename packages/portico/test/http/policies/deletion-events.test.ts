@@ -31,7 +31,7 @@ const boards = resource("board", {
 });
 const cards = resource("card", {
   parent: boards,
-  fields: { mentioned: text({ max: 1_000 }), notes: text({ max: 500_000, default: "" }) },
+  fields: { mentioned: text({ max: 1_000 }), notes: text({ max: 50_000, default: "" }) },
 });
 const declared = app({
   name: "Deletions",
@@ -144,8 +144,8 @@ onEachDatabase("events of rows that are deleted together", (database) => {
       for (const each of texts) await make(`/boards/${board}/cards`, each);
       return board;
     };
-    const notes = "x".repeat(500_000);
-    const ofOthers = Array.from({ length: 4 }, () => ({ mentioned: "nobody", notes }));
+    const notes = "x".repeat(50_000);
+    const ofOthers = Array.from({ length: 20 }, () => ({ mentioned: "nobody", notes }));
     const mentioned = String(ids.ann);
     const large = await makeBoard([{ mentioned, notes }, ...ofOthers]);
     const small = await makeBoard([{ mentioned }]);
