@@ -4,40 +4,27 @@ import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { AnonymousCallers } from "./auth/anonymous/anonymous-callers.ts";
 import { Authenticator } from "./auth/authenticator.ts";
-import { Principals } from "./auth/principal.ts";
 import type { OAuthUrls } from "./auth/tokens/oauth-urls.ts";
 import type { App } from "./declare/app.ts";
 import { Engine } from "./engine/engine.ts";
 import { OperatorError } from "./errors.ts";
-import { EventReader } from "./events/event-reader.ts";
-import { EventFeed } from "./events/feed.ts";
-import { StoredNames } from "./events/stored-names.ts";
 import { createHttpServer, type HttpServerOptions } from "./http/http-server.ts";
 import { createLog, type Log } from "./http/logging/log.ts";
 import { OverloadLog } from "./http/logging/overload-log.ts";
-import { RequestQuotas } from "./http/request-quotas.ts";
-import { IdempotentRequests } from "./idempotency/idempotent-requests.ts";
-import { StoredBytes } from "./idempotency/stored-bytes.ts";
 import { AllSteps } from "./lib/all-steps.ts";
-import { Encryption } from "./lib/encryption.ts";
-import type { Report } from "./lib/report.ts";
-import { TokenBuckets } from "./limits/token-bucket.ts";
 import { clientAddressReader } from "./net/client-address.ts";
-import { mountedAt } from "./oauth/endpoints/issuer.ts";
 import { withResourceMetadata } from "./oauth/endpoints/resource-metadata.ts";
 import { CursorCodec } from "./query/cursor.ts";
-import { authorizationServer, tokenAuthenticator } from "./runtime/authorization.ts";
+import { tokenAuthenticator } from "./runtime/authorization.ts";
 import { type Assembly, composeApp, openDatabase } from "./runtime/compose.ts";
 import type { Server, ServerOptions } from "./runtime/embedded-server.ts";
 import { migrateAtStart } from "./runtime/migrate-at-start.ts";
-import type { ServerContext } from "./runtime/module.ts";
 import { RunningModules } from "./runtime/running-modules.ts";
 import { fillSandbox } from "./runtime/sandbox.ts";
 import { secretsFor } from "./runtime/secrets.ts";
+import { serverContext } from "./runtime/server-context.ts";
 import { authUrl, completeSettings, publicTenantOf, type Settings } from "./runtime/settings/settings.ts";
 import type { Store } from "./store/store.ts";
-import { SubscriptionHub } from "./subscriptions/hub.ts";
-import { VisibleEvents } from "./subscriptions/visible-events.ts";
 
 /** How long requests in progress may take once the server is closed. */
 const requestTimeoutMs = 10_000;
@@ -60,13 +47,15 @@ export async function createServer(app: App, { log, ...values }: ServerOptions =
   const assembly = composeApp(app, completeSettings(values, app.settings));
   const { settings } = assembly;
   const store = await openDatabase(settings);
+  let server: PorticoServer | undefined;
   try {
     await migrateAtStart(store, assembly);
-    const server = new PorticoServer(assembly, store, createLog(settings.logLevel, log));
+    server = new PorticoServer(assembly, store, createLog(settings.logLevel, log));
     await server.prepare();
     return server;
   } catch (error) {
-    await store.database.close();
+    // The error that prevented the start is the one to report.
+    await (server ? server.close() : store.database.close()).catch(() => {});
     throw error;
   }
 }
@@ -107,7 +96,7 @@ export class PorticoServer implements Server {
       (message, details) => logger.error(details, message),
       (what) => overloads.count(what),
     );
-    const context = this.#context();
+    const context = serverContext(assembly, store, this.engine, log, this.#secrets, this.#urls.promise);
     const { oauth, quotas } = context;
     this.#modules = await RunningModules.create(modules, context);
     const authenticator = new Authenticator(
@@ -132,41 +121,6 @@ export class PorticoServer implements Server {
       sendsServerTiming: settings.sendsServerTiming,
     };
     this.#http = await createHttpServer(options, this.#modules.http);
-  }
-
-  #context(): ServerContext {
-    const { store, engine, assembly } = this;
-    const { app, model, settings, reports } = assembly;
-    const { logger } = this.log;
-    const secrets = this.#secrets;
-    const urls = this.#urls.promise;
-    const server = authorizationServer(store, engine, assembly, secrets, urls, logger);
-    const report: Report = (message, details) => logger.warn(details, message);
-    const buckets = {
-      credentials: new TokenBuckets(),
-      anonymous: new TokenBuckets(),
-      addresses: new TokenBuckets(),
-    };
-    const quotas = new RequestQuotas(buckets, settings.failedAuthQuota);
-    const names = new StoredNames(model.resources);
-    const events = new EventFeed(store, report, names);
-    const hub = new SubscriptionHub({
-      ...{ engine, events },
-      maxSubscriptions: settings.maxSubscriptions,
-      charge: (...charge) => quotas.chargeStream(...charge),
-      onInternalError: (err) => logger.error({ err }, "a subscription failed"),
-    });
-    const storedBytes = new StoredBytes(store);
-    const encryption = new Encryption(secrets);
-    const idempotentRequests = new IdempotentRequests(store, engine, encryption, storedBytes);
-    const principals = new Principals(store, model, settings.keyQuota);
-    return {
-      ...{ app, settings, model, store, engine, reports, events, quotas, hub, secrets, urls, logger, report },
-      ...{ principals, eventReader: new EventReader(store, names) },
-      visibleEvents: new VisibleEvents(engine, events),
-      ...{ storedBytes, idempotentRequests },
-      oauth: { server, ...mountedAt(authUrl(settings, settings.publicUrl), settings.publicUrl) },
-    };
   }
 
   /** {base_url}: where callers reach the API. @throws Error before the server listens */
@@ -229,12 +183,13 @@ export class PorticoServer implements Server {
   async #close(): Promise<void> {
     // Otherwise `listen` would open the port of a server that is already closed.
     await this.#listening?.catch(() => {});
-    const http = this.#http!;
-    const timeout = setTimeout(() => http.server.closeAllConnections(), requestTimeoutMs);
+    // Undefined if the server could not be prepared.
+    const http = this.#http;
+    const timeout = setTimeout(() => http?.server.closeAllConnections(), requestTimeoutMs);
     // Connections that were busy at first are idle once their requests are answered.
-    const closing = setInterval(() => http.server.closeIdleConnections(), closeIdleIntervalMs);
+    const closing = setInterval(() => http?.server.closeIdleConnections(), closeIdleIntervalMs);
     const steps = new AllSteps();
-    await Promise.all([steps.run(() => http.close()), steps.run(() => this.#modules?.stop())]);
+    await Promise.all([steps.run(() => http?.close()), steps.run(() => this.#modules?.stop())]);
     clearInterval(closing);
     clearTimeout(timeout);
     await steps.run(() => this.#modules?.flush());

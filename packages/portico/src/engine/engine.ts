@@ -25,8 +25,9 @@ import { type StreamRequest, streamRows } from "./row-stream.ts";
 import { BodyValidator } from "./validation/body-validator.ts";
 import { areVisible, type EventRow } from "./visible-rows.ts";
 import type { WriteDependencies } from "./write-context.ts";
+import { withoutSavepoints } from "./write-scope.ts";
 import { WriteTransaction } from "./write-transaction.ts";
-import { Writes, withoutSavepoints } from "./writes.ts";
+import { Writes } from "./writes.ts";
 
 /** Each of its writes is a transaction of its own, unless it runs in `writeTogether`. */
 export class Engine extends Writes {

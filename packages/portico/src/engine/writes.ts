@@ -6,7 +6,7 @@ import { isId } from "../lib/id.ts";
 import type { ActionModel, Attribute, ResourceModel } from "../model/model.ts";
 import type { Container, ReadOne } from "../query/read.ts";
 import type { RowValues } from "../query/write.ts";
-import type { Session, Transaction, TransactionOptions } from "../store/database.ts";
+import type { TransactionOptions } from "../store/database.ts";
 import { requireScope, withPolicies } from "./authorize.ts";
 import { explainDeleteError, explainWriteError, retryOnCollision } from "./constraint.ts";
 import { containerConditions, requireContainer } from "./containers.ts";
@@ -18,35 +18,8 @@ import { InvalidInput, validMembers } from "./validation/invalid-input.ts";
 import { patchedValues, replacementValues } from "./validation/row-values.ts";
 import type { Precondition, WriteDependencies } from "./write-context.ts";
 import type { WriteResult } from "./write-result.ts";
+import type { WriteScope } from "./write-scope.ts";
 import { WriteTransaction } from "./write-transaction.ts";
-
-/** Where a write runs. */
-export interface WriteScope {
-  /** The session that reads for a write before it starts, and after it has failed. */
-  readonly session: Session;
-  /** The transaction of all writes; undefined if each has its own. */
-  readonly transaction: Transaction | undefined;
-  /** Runs one write: if it throws, nothing of it remains. */
-  run<T>(work: (session: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
-}
-
-/** A write of a transaction without savepoints has failed, so that the transaction must be rolled back. */
-export class FailedWrite extends Error {}
-
-/** Where writes run that are undone together with all others of their transaction. */
-export function withoutSavepoints(transaction: Transaction): WriteScope {
-  return {
-    session: transaction,
-    transaction,
-    run: async (work) => {
-      try {
-        return await work(transaction);
-      } catch (cause) {
-        throw new FailedWrite("a write without a savepoint failed", { cause });
-      }
-    },
-  };
-}
 
 export class Writes {
   readonly #dependencies: WriteDependencies;

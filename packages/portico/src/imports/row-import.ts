@@ -5,7 +5,8 @@
 import type { Caller } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
 import { InvalidInput } from "../engine/validation/invalid-input.ts";
-import { FailedWrite, type Writes } from "../engine/writes.ts";
+import { FailedWrite } from "../engine/write-scope.ts";
+import type { Writes } from "../engine/writes.ts";
 import { isUnavailable, Problem, validationError } from "../errors.ts";
 import type { Report } from "../lib/report.ts";
 import { TimeSlice } from "../lib/time-slice.ts";
