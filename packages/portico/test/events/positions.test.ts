@@ -105,6 +105,9 @@ describe("positions of events (PostgreSQL)", { skip: !process.env.PORTICO_TEST_P
           stores.map((store) => new Received(store, { foreignLookupMs: 20, longWaitMs: 50 }).begin()),
         );
         const committed = new Set<string>();
+        // If PostgreSQL analyzes a table when a listener begins, its transaction lets events of the run before through. A
+        // subscription skips them (`visibleAfter`).
+        const ofRun = ({ rows }: Received): string[] => rows.filter((row) => row.startsWith(`${run}.`));
         try {
           await Promise.all(
             transactions.map(async ({ isNumbered, startMs, pausesMs, commitMs, isRolledBack }, number) => {
@@ -124,13 +127,13 @@ describe("positions of events (PostgreSQL)", { skip: !process.env.PORTICO_TEST_P
               for (const row of rows) committed.add(row);
             }),
           );
-          for (const each of received) await each.until(() => each.rows.length >= committed.size);
+          for (const each of received) await each.until(() => ofRun(each).length >= committed.size);
           // Nothing comes twice.
           await sleep(60);
         } finally {
           for (const each of received) await each.end();
         }
-        const [first, second] = received.map(({ rows }) => rows);
+        const [first, second] = received.map(ofRun);
         assert.deepEqual(first!.toSorted(), [...committed].sort());
         assert.deepEqual(second, first);
       }),

@@ -2,10 +2,10 @@
 // not need one to count them, and a thread that is started shares the compile cache.
 
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
-import { enableCompileCache, flushCompileCache, getCompileCacheDir } from "node:module";
+import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { test } from "node:test";
+import { promisify } from "node:util";
 import { createTenant } from "../../src/auth/tenants/tenant.ts";
 import { Problem } from "../../src/errors.ts";
 import { StoredBytes } from "../../src/idempotency/stored-bytes.ts";
@@ -13,7 +13,6 @@ import { idempotencyKeysTable, insertAnswer } from "../../src/idempotency/table.
 import type { Database, Statement } from "../../src/store/database.ts";
 import { openStore } from "../../src/store/open.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
-import { ReadWorker } from "../../src/store/sqlite/read-worker.ts";
 import type { Store } from "../../src/store/store.ts";
 import { tenantsTable } from "../../src/store/tenants.ts";
 import { makeWorkspace, onEachDatabase } from "../support/server.ts";
@@ -48,19 +47,39 @@ onEachDatabase("bytes of stored answers", (database) => {
   });
 });
 
+/** Prints the number of files in the compile cache before and after a thread has run. */
+const program = `
+  import { readdirSync } from "node:fs";
+  import { enableCompileCache, flushCompileCache, getCompileCacheDir } from "node:module";
+  enableCompileCache(process.env.CACHE);
+  const { ReadWorker } = await import(process.env.READ_WORKER);
+  const count = () => readdirSync(getCompileCacheDir()).length;
+  flushCompileCache();
+  const before = count();
+  const worker = new ReadWorker(process.env.DATABASE);
+  const rows = await worker.query({ sql: "select 1", values: [], maxBytes: 1_000 });
+  await worker.close();
+  console.log(JSON.stringify({ rows, before, after: count() }));
+`;
+
 test("a reading thread uses the compile cache of the process", async () => {
   const workspace = await makeWorkspace("sqlite");
-  const file = join(workspace.folder, "portico.db");
-  enableCompileCache(join(workspace.folder, "cache"));
-  flushCompileCache();
-  const before = readdirSync(getCompileCacheDir()!);
-  const worker = new ReadWorker(file);
   try {
-    assert.deepEqual(await worker.query({ sql: "select 1", values: [], maxBytes: 1_000 }), [[1]]);
+    // In a process of its own, because the cache of this one may have the modules of the thread already.
+    const { stdout } = await promisify(execFile)(process.execPath, ["--eval", program], {
+      env: {
+        ...process.env,
+        NODE_COMPILE_CACHE: undefined,
+        CACHE: join(workspace.folder, "cache"),
+        READ_WORKER: import.meta.resolve("../../src/store/sqlite/read-worker.ts"),
+        DATABASE: join(workspace.folder, "portico.db"),
+      },
+    });
+    const { rows, before, after } = JSON.parse(stdout);
+    assert.deepEqual(rows, [[1]]);
+    // The thread writes its modules when it ends.
+    assert.ok(after > before, stdout);
   } finally {
-    await worker.close();
-    // The cache is written when the thread ends.
-    assert.ok(readdirSync(getCompileCacheDir()!).length > before.length);
     await workspace.remove();
   }
 });
