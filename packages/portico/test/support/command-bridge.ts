@@ -28,13 +28,14 @@ export class CommandBridge {
   }
 
   /**
-   * A function of bash that replaces npx: `npx portico key list`. What serves, or writes into the folder, is a process.
+   * A function of bash that replaces npx: `npx portico key list`. What serves, writes into the folder or reads
+   * standard input is a process.
    */
   get shellFunction(): string {
     const { port } = this.#server.address() as AddressInfo;
     return `npx() {
       shift
-      case " $* " in *" serve "* | *" --out "*) "${process.execPath}" "${program}" "$@"; return ;; esac
+      case " $* " in *" serve "* | *" --out "* | *" import "*) "${process.execPath}" "${program}" "$@"; return ;; esac
       local reply
       reply=$({ env --null; printf '\\0'; printf '%s\\0' "$@"; } |
         command curl --silent --data-binary @- --header 'Content-Type: text/plain' http://127.0.0.1:${port}/)
