@@ -5,18 +5,26 @@
 import type { Caller } from "../declare/caller.ts";
 import { requireScope } from "../engine/authorize.ts";
 import { Problem, validationError } from "../errors.ts";
-import { type EventReader, maxScanned, type ScannedEvent } from "../events/event-reader.ts";
+import type { EventReader, ScannedEvent } from "../events/event-reader.ts";
 import { Position } from "../events/position.ts";
 import type { RecordedEvent } from "../events/recorded-event.ts";
-import { snakeCase } from "../lib/case.ts";
 import { valueKey } from "../lib/value-key.ts";
 import { maxAnswerBytes } from "../query/answer-size.ts";
 import type { PositionCursors } from "../query/position-cursors.ts";
 import type { VisibleEvent, VisibleEvents } from "../subscriptions/visible-events.ts";
-import { type EventFilter, type EventListRequest, matches, mayMatch } from "./event-filter.ts";
+import {
+  type EventFilter,
+  type EventListRequest,
+  earliestTime,
+  matches,
+  mayMatch,
+  sortedFilter,
+} from "./event-filter.ts";
+import { type LoggedEvent, loggedEvent } from "./logged-event.ts";
 import { eventsScope } from "./operations.ts";
+import { PageQueue } from "./page-queue.ts";
 
-/** Events that one page inspects. */
+/** Events that one page inspects. For the events of some rows, it is one part. */
 const maxInspected = 5_000;
 /** Events whose rows are read at once. */
 const maxReadTogether = 50;
@@ -24,12 +32,14 @@ const maxReadTogether = 50;
 const maxPageBytes = maxAnswerBytes - 1024 * 1024;
 
 export interface EventPage {
-  /** The events as JSON texts, in the order of the list. */
-  readonly events: readonly string[];
+  /** In the order of the list. */
+  readonly events: readonly LoggedEvent[];
   /** Whether there may be more in the direction in which the page was read. */
   readonly hasMore: boolean;
   readonly nextCursor: string | null;
   readonly prevCursor: string | undefined;
+  /** The cursor of an event. @param index of one of `events` */
+  cursorAt(index: number): string;
 }
 
 interface Range {
@@ -47,6 +57,7 @@ export class EventLog {
   readonly #reader: EventReader;
   readonly #visible: VisibleEvents;
   readonly #cursors: PositionCursors;
+  readonly #pages = new PageQueue();
 
   constructor(reader: EventReader, visible: VisibleEvents, cursors: PositionCursors) {
     this.#reader = reader;
@@ -57,12 +68,16 @@ export class EventLog {
   /**
    * A page of the events that a caller sees.
    * @throws Problem `insufficient_scope`, `invalid_cursor`, or `validation_error` where events that should follow have been
-   *   deleted by retention
+   *   deleted by retention; `rate_limited` or `unavailable` where too many requests are waiting
    */
   async list(caller: Caller, request: EventListRequest): Promise<EventPage> {
     requireScope(caller, eventsScope);
+    return this.#pages.run(caller.tenantId, () => this.#list(caller, request));
+  }
+
+  async #list(caller: Caller, request: EventListRequest): Promise<EventPage> {
     const { filter, isOldestFirst, cursor, isBackward } = request;
-    const list = valueKey([caller.tenantId, filter, isOldestFirst]);
+    const list = valueKey([caller.tenantId, sortedFilter(filter), isOldestFirst]);
     const position = cursor === undefined ? undefined : positionOf(this.#cursors.decode(list, cursor));
     const resources = this.#visible.resourcesOf(caller).filter((resource) => mayMatch(filter, resource));
     const names = resources.map(({ name }) => name);
@@ -72,14 +87,14 @@ export class EventLog {
     return this.#page(list, request, isBackward ? events.toReversed() : events, stoppedAt);
   }
 
-  /** An event as JSON text. @throws Problem `insufficient_scope`, `not_found` */
-  async get(caller: Caller, id: string): Promise<string> {
+  /** @throws Problem `insufficient_scope`, `not_found` */
+  async get(caller: Caller, id: string): Promise<LoggedEvent> {
     requireScope(caller, eventsScope);
     const found = await this.#reader.find(caller.tenantId, id);
     const events = found ? await this.#reader.read(caller.tenantId, [found]) : [];
     const [event] = await this.#visible.of(caller, events);
     if (!event) throw new Problem("not_found", "There is no event with this id, or it has been deleted.");
-    return textOf(event);
+    return loggedEvent(event);
   }
 
   #page(
@@ -88,11 +103,12 @@ export class EventLog {
     events: readonly VisibleEvent[],
     stoppedAt: Position | undefined,
   ): EventPage {
-    const cursorAt = (position: Position | undefined) =>
-      position && this.#cursors.encode(list, position.toString());
+    const cursorOf = (position: Position) => this.#cursors.encode(list, position.toString());
+    const cursorAt = (position: Position | undefined) => position && cursorOf(position);
     const [first, last] = [events[0]?.event.position, events.at(-1)?.event.position];
     return {
-      events: events.map(textOf),
+      events: events.map(loggedEvent),
+      cursorAt: (index) => cursorOf(events[index]!.event.position),
       hasMore: stoppedAt !== undefined,
       nextCursor: (isBackward ? cursor !== undefined && cursorAt(last) : cursorAt(stoppedAt)) || null,
       prevCursor: cursorAt((isBackward ? stoppedAt : undefined) ?? first),
@@ -103,15 +119,16 @@ export class EventLog {
   async #rangeOf(
     { tenantId }: Caller,
     resources: readonly string[],
-    { after: afterId, gte, gt, lte, lt }: EventFilter,
+    filter: EventFilter,
     cursor: Position | undefined,
     readsOlder: boolean,
   ): Promise<Range> {
-    const [since, until] = [gte ?? gt, lte ?? lt];
+    const { after: afterId, lte, lt } = filter;
+    const [since, until] = [earliestTime(filter), lte ?? lt];
     const followed = afterId === undefined ? undefined : await this.#positionOfEvent(tenantId, afterId);
     let start = Position.latest(
       followed ?? Position.start,
-      since === undefined ? Position.start : await this.#reader.positionBefore(Date.parse(since)),
+      since === undefined ? Position.start : await this.#reader.positionBefore(since),
     );
     let end = await this.#reader.completeUntil();
     if (until !== undefined)
@@ -155,15 +172,15 @@ export class EventLog {
     const page = new FoundEvents(limit);
     let range = { tenantId, resources, after, until };
     for (let inspected = 0; resources.length > 0; ) {
-      const scanned = await this.#reader.scan(range, readsOlder);
-      const matching = scanned.filter((event) => matches(filter, event));
+      const part = await this.#reader.scanPart(range, readsOlder, filter.resourceIds);
+      const matching = part.events.filter((event) => matches(filter, event));
       const stoppedAt = await this.#addVisible(caller, matching, page);
       if (stoppedAt) return { events: page.events, stoppedAt };
-      if (scanned.length < maxScanned) break;
-      const { position } = scanned.at(-1)!;
-      inspected += scanned.length;
-      if (inspected >= maxInspected) return { events: page.events, stoppedAt: position };
-      range = readsOlder ? { ...range, until: position.previous } : { ...range, after: position };
+      const { end } = part;
+      if (!end) break;
+      inspected += part.inspected;
+      if (inspected >= maxInspected) return { events: page.events, stoppedAt: end };
+      range = readsOlder ? { ...range, until: end.previous } : { ...range, after: end };
     }
     return { events: page.events, stoppedAt: undefined };
   }
@@ -222,11 +239,4 @@ class FoundEvents {
 /** @param text of a cursor whose signature is valid, so `encode` made it of a position */
 function positionOf(text: string): Position {
   return Position.parse(text)!;
-}
-
-/** An event as the API shows it, as JSON text. */
-function textOf({ event, resource, row }: VisibleEvent): string {
-  const { id, type, rowId, createdAt } = event;
-  const members = JSON.stringify({ id, type, resource: snakeCase(resource.name), resourceId: rowId });
-  return `${members.slice(0, -1)},"data":${row},"createdAt":${JSON.stringify(createdAt)}}`;
 }

@@ -1,4 +1,4 @@
-import { PositionCursors } from "../query/position-cursors.ts";
+import { servedVersions } from "../model/served-versions.ts";
 import type { Module } from "../runtime/module.ts";
 import { getEvent, listEvents } from "./operations.ts";
 
@@ -7,17 +7,12 @@ export function eventLogModule(): Module {
   return {
     operations: [listEvents, getEvent],
     paths: ["events"],
-    async start({ eventReader, visibleEvents, secrets }) {
-      const [{ EventLog }, { registerEventRoutes }] = await Promise.all([
-        import("./event-log.ts"),
-        import("./routes.ts"),
-      ]);
-      const log = new EventLog(eventReader, visibleEvents, new PositionCursors(secrets, "events"));
-      const { resources } = visibleEvents;
+    async start({ eventLog: log, visibleEvents: { resources }, model }) {
+      const { registerEventRoutes } = await import("./routes.ts");
       return {
         register: (routes, { basePath, callerOf, quotas }) =>
           registerEventRoutes(routes, {
-            ...{ log, resources, basePath, callerOf },
+            ...{ log, resources, basePath, callerOf, versions: servedVersions(model) },
             chargeResponse: (...charge) => quotas.chargeResponse(...charge),
           }),
       };

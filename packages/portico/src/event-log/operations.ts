@@ -1,6 +1,7 @@
 // The operations of the event log as data.
 
 import type { JsonSchema } from "../model/json-schema.ts";
+import { commonErrors } from "../model/operation-errors.ts";
 import {
   cursorParameters,
   limitParameter,
@@ -9,7 +10,7 @@ import {
   pathParameter,
   queryParameter,
 } from "../model/operation-parameters.ts";
-import { commonErrors, type ModuleOperation } from "../model/operations.ts";
+import type { ModuleOperation } from "../model/operations.ts";
 
 /** The scope of the event log. A caller sees only events of resources whose scope it has as well. */
 export const eventsScope = "events:read";
@@ -18,6 +19,7 @@ const text = { type: "string" };
 const time = { type: "string", format: "date-time" };
 
 const event: JsonSchema = {
+  title: "Event",
   type: "object",
   properties: {
     id: text,
@@ -42,6 +44,8 @@ export const listEvents = Object.freeze<ScopedOperation>({
   kind: "module",
   method: "GET",
   path: "/events",
+  summary: "List events",
+  description: "Lists what happened to the rows that the caller sees, the newest first.",
   prefixes: ["/v1"],
   scope: eventsScope,
   parameters: [
@@ -63,6 +67,7 @@ export const listEvents = Object.freeze<ScopedOperation>({
   ],
   input: undefined,
   output: {
+    title: "EventList",
     type: "object",
     properties: {
       data: { type: "array", items: event },
@@ -86,6 +91,8 @@ export const getEvent = Object.freeze<ScopedOperation>({
   kind: "module",
   method: "GET",
   path: "/events/{id}",
+  summary: "Get an event",
+  description: "Returns an event about a row that the caller sees.",
   prefixes: ["/v1"],
   scope: eventsScope,
   parameters: [pathParameter("id")],

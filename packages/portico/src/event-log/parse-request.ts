@@ -3,18 +3,15 @@
 import { InvalidInput } from "../engine/validation/invalid-input.ts";
 import { repeatedParameter, unknownParameter } from "../engine/validation/messages.ts";
 import type { InputError } from "../errors.ts";
-import { snakeCase } from "../lib/case.ts";
 import { parseTimestamp } from "../lib/timestamp.ts";
 import type { ResourceModel } from "../model/model.ts";
 import { parseLimit } from "../query/page.ts";
 import type { Query } from "../query/query-string.ts";
-import { type EventListRequest, typesOf } from "./event-filter.ts";
+import { type EventListRequest, filterChoices } from "./event-filter.ts";
 import { listEvents } from "./operations.ts";
 
 const parameters = new Map(listEvents.parameters.map((parameter) => [parameter.name, parameter]));
 const ranges = ["gte", "gt", "lte", "lt"] as const;
-/** Longer texts are no ids. */
-const maxIdLength = 100;
 
 /** @param resources those whose events there are @throws InvalidInput with every error in the query */
 export function parseEventList(query: Query, resources: readonly ResourceModel[]): EventListRequest {
@@ -45,19 +42,17 @@ export function parseEventList(query: Query, resources: readonly ResourceModel[]
     return parsed;
   };
   const [gte, gt, lte, lt] = ranges.map(time);
-  choice("type", resources.flatMap(typesOf));
-  choice(
-    "resource",
-    resources.map(({ name }) => snakeCase(name)),
-  );
+  const choices = filterChoices(resources);
+  choice("type", choices.types);
+  choice("resource", choices.resources);
   const isOldestFirst = choice("sort", ["createdAt", "-createdAt"]) === "createdAt";
   const isBackward = choice("direction", ["forward", "backward"]) === "backward";
   if (errors.length > 0) throw new InvalidInput(errors);
   return {
     filter: {
-      types: distinct(query.get("type")),
-      resources: distinct(query.get("resource")),
-      resourceIds: distinct(query.get("resourceId"))?.map((id) => id.slice(0, maxIdLength)),
+      types: query.get("type"),
+      resources: query.get("resource"),
+      resourceIds: query.get("resourceId"),
       ...{ gte, gt, lte, lt },
       after: one("after"),
     },
@@ -66,9 +61,4 @@ export function parseEventList(query: Query, resources: readonly ResourceModel[]
     cursor: one("cursor"),
     isBackward,
   };
-}
-
-/** The values in one order: cursors do not depend on theirs. */
-function distinct(values: readonly string[] | undefined): readonly string[] | undefined {
-  return values && [...new Set(values)].sort();
 }

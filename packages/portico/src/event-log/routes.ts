@@ -7,11 +7,13 @@ import { validationError } from "../errors.ts";
 import { originForm } from "../lib/origin-form.ts";
 import type { ResourceModel } from "../model/model.ts";
 import { routeOf } from "../model/operations.ts";
+import type { ServedVersion } from "../model/served-versions.ts";
 import { tokensOf } from "../query/answer-size.ts";
 import { rowSeparator } from "../query/page.ts";
 import { parseQuery } from "../query/query-string.ts";
 import type { EventListRequest } from "./event-filter.ts";
 import type { EventLog, EventPage } from "./event-log.ts";
+import { eventText } from "./logged-event.ts";
 import { getEvent, listEvents } from "./operations.ts";
 import { parseEventList } from "./parse-request.ts";
 
@@ -19,6 +21,7 @@ export interface EventRouteOptions extends RouteOptions {
   readonly log: EventLog;
   /** The resources whose events there are. */
   readonly resources: readonly ResourceModel[];
+  readonly versions: readonly ServedVersion[];
   readonly chargeResponse: ChargeResponse;
 }
 
@@ -34,30 +37,33 @@ export function registerEventRoutes(routes: FastifyInstance, options: EventRoute
     if (tokens > 0) await chargeResponse(caller, tokens, setHeaders);
     return text;
   };
-  const list = async (request: FastifyRequest, reply: FastifyReply): Promise<string> => {
+  const listIn = (version: ServedVersion) => async (request: FastifyRequest, reply: FastifyReply) => {
     const caller = callerOf(request);
     const eventList = parseEventList(parseQuery(request.url), resources);
     const page = await log.list(caller, eventList);
     const link = linkOf(page, eventList, `${basePath}${originForm(request.url)}`);
     if (link !== "") reply.header("Link", link);
-    return json(caller, textOf(page), reply);
+    return json(caller, textOf(page, version), reply);
   };
-  const get = async (request: EventRequest, reply: FastifyReply): Promise<string> => {
+  const getIn = (version: ServedVersion) => async (request: EventRequest, reply: FastifyReply) => {
     const [unknown] = parseQuery(request.url).keys();
     if (unknown !== undefined)
       throw validationError(unknown.slice(0, 100), "unknown", "An event takes no parameters.");
     const caller = callerOf(request);
-    return json(caller, await log.get(caller, request.params.id), reply);
+    return json(caller, eventText(await log.get(caller, request.params.id), version), reply);
   };
-  for (const prefix of listEvents.prefixes)
-    routes.route({ method: listEvents.method, url: routeOf(listEvents, prefix), handler: list });
-  for (const prefix of getEvent.prefixes)
-    routes.route({ method: getEvent.method, url: routeOf(getEvent, prefix), handler: get });
+  for (const version of options.versions) {
+    const { prefix, config } = version;
+    const { method } = listEvents;
+    routes.route({ method, url: routeOf(listEvents, prefix), config, handler: listIn(version) });
+    routes.route({ method, url: routeOf(getEvent, prefix), config, handler: getIn(version) });
+  }
 }
 
-function textOf({ events, nextCursor, hasMore, prevCursor }: EventPage): string {
+function textOf({ events, nextCursor, hasMore, prevCursor }: EventPage, version: ServedVersion): string {
   const pagination = JSON.stringify({ nextCursor, hasMore, prevCursor });
-  return `{"data":[${events.join(rowSeparator)}],"pagination":${pagination}}`;
+  const rows = events.map((event) => eventText(event, version));
+  return `{"data":[${rows.join(rowSeparator)}],"pagination":${pagination}}`;
 }
 
 /** The links to the pages before and after (RFC 8288); empty if there are none. */

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Caller } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
+import type { Pace } from "../jobs/pace.ts";
 import type { RowChunk, RowStream } from "../store/row-stream.ts";
 
 export interface ExportControls {
@@ -10,8 +11,10 @@ export interface ExportControls {
   readonly verify: () => Promise<Caller>;
   /** Charges tokens. @returns seconds until one is available; 0 if one is left */
   readonly charge: (caller: Caller, tokens: number) => number | Promise<number>;
+  /** Lets exports yield to requests. Its units are bytes. */
+  readonly pace: Pick<Pace, "take" | "charge">;
   /** How often to call `verify` while rows are sent; by default every second. */
-  readonly verifyEveryMs?: number;
+  readonly verifyEveryMs?: number | undefined;
   /** Ends the export. */
   readonly signal: AbortSignal;
 }
@@ -25,12 +28,17 @@ const standardVerifyMs = 1_000;
 export async function* exportBody(
   rows: RowStream,
   caller: Caller,
-  { verify, charge, signal, verifyEveryMs = standardVerifyMs }: ExportControls,
+  { verify, charge, pace, signal, verifyEveryMs = standardVerifyMs }: ExportControls,
 ): AsyncGenerator<RowChunk> {
   let verifiedAt = performance.now();
   let uncharged = 0;
-  for (let chunk = await rows.next(); chunk; chunk = await rows.next()) {
-    uncharged += chunk.count;
+  for (;;) {
+    // Until the bytes so far are paid for.
+    await pace.take(0);
+    const chunk = await rows.next();
+    if (!chunk) return;
+    pace.charge(Buffer.byteLength(chunk.lines));
+    uncharged += chunk.charged ?? chunk.count;
     const tokens = Math.floor(uncharged / rowsPerToken);
     uncharged -= tokens * rowsPerToken;
     const seconds = tokens === 0 ? 0 : await charge(caller, tokens);

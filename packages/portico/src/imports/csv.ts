@@ -1,23 +1,19 @@
-// CSV by RFC 4180: the first line has the names of the fields. A value is read by the kind of its field; an empty one is
-// null where the field is optional, and otherwise left out.
+// Rows from CSV: the first line has the names of the fields. A value is read by the kind of its field; an empty one is null
+// where the field is optional, and otherwise left out. `""` is an empty text where the field may have one.
 
 import { Problem } from "../errors.ts";
 import type { Attribute, ResourceModel } from "../model/model.ts";
-import { type ImportedLine, type LineParser, maxLineBytes } from "./imported-line.ts";
-import { lineTooLong } from "./ndjson.ts";
+import { type Cell, type CsvRecord, CsvRecords, CsvSyntaxError } from "./csv-records.ts";
+import { type ImportedLine, type LineParser, lineTooLong, maxLineBytes } from "./imported-line.ts";
 
-interface CsvRecord {
-  readonly cells: readonly string[];
-  /** Where the next record begins. */
-  readonly end: number;
-}
+/** As many as a table of SQLite can have. */
+const maxColumns = 2_000;
 
 export class CsvParser implements LineParser {
   readonly #resource: ResourceModel;
   // Without `ignoreBOM`, it drops a byte order mark.
   readonly #decoder = new TextDecoder("utf-8", { fatal: true });
-  #text = "";
-  #line = 1;
+  readonly #records = new CsvRecords({ maxCells: maxColumns, maxCharacters: maxLineBytes });
   #names: readonly string[] | undefined;
 
   constructor(resource: ResourceModel) {
@@ -25,11 +21,15 @@ export class CsvParser implements LineParser {
   }
 
   push(chunk: Buffer): readonly ImportedLine[] {
-    return this.#read(this.#decode(chunk), false);
+    return this.#read(() => this.#records.push(this.#decode(chunk)));
   }
 
   end(): readonly ImportedLine[] {
-    const lines = this.#read(this.#decode(), true);
+    const lines = this.#read(() => {
+      const rest = [...this.#records.push(this.#decode())];
+      const last = this.#records.end();
+      return last ? [...rest, last] : rest;
+    });
     if (!this.#names) throw this.#failure("The first line must have the names of the fields.");
     return lines;
   }
@@ -42,131 +42,84 @@ export class CsvParser implements LineParser {
     }
   }
 
-  #read(received: string, isLast: boolean): readonly ImportedLine[] {
-    const text = this.#text + received;
+  #read(records: () => Iterable<CsvRecord>): readonly ImportedLine[] {
     const lines: ImportedLine[] = [];
-    let start = 0;
-    while (start < text.length) {
-      const record = this.#record(text, start, isLast);
-      if (!record) break;
-      const line = this.#line;
-      this.#line += lineBreaks(text, start, record.end);
-      start = record.end;
-      const imported = this.#imported(line, record.cells);
-      if (imported) lines.push(imported);
+    try {
+      for (const record of records()) {
+        const line = this.#imported(record);
+        if (line) lines.push(line);
+      }
+    } catch (error) {
+      throw error instanceof CsvSyntaxError ? this.#failure(error.message) : error;
     }
-    this.#text = text.slice(start);
-    // Without its end, nothing that follows can be told apart from it.
-    if (this.#text.length > maxLineBytes) throw this.#failure(lineTooLong().message);
     return lines;
   }
 
-  /** @returns undefined if the record is not complete yet */
-  #record(text: string, start: number, isLast: boolean): CsvRecord | undefined {
-    const cells: string[] = [];
-    for (let at = start; ; ) {
-      const cell = text[at] === '"' ? this.#quoted(text, at, isLast) : unquoted(text, at, isLast);
-      if (!cell) return undefined;
-      cells.push(cell.value);
-      if (text[cell.end] === ",") {
-        at = cell.end + 1;
-        continue;
-      }
-      const lineEnd = text[cell.end] === "\r" ? cell.end + 1 : cell.end;
-      return { cells, end: Math.min(lineEnd + 1, text.length) };
-    }
-  }
-
-  /** @returns the value, and where the comma or the line break after it is */
-  #quoted(text: string, start: number, isLast: boolean): { value: string; end: number } | undefined {
-    let value = "";
-    for (let from = start + 1; ; ) {
-      const quote = text.indexOf('"', from);
-      // The character after a quote decides whether it ends the value, and a CR must be followed by LF.
-      if (quote < 0 || (quote + 2 >= text.length && !isLast)) {
-        if (!isLast) return undefined;
-        throw this.#failure("A quoted value has no end.");
-      }
-      value += text.slice(from, quote);
-      if (text[quote + 1] === '"') {
-        value += '"';
-        from = quote + 2;
-        continue;
-      }
-      const end = quote + 1;
-      const isEnd = end === text.length || [",", "\n"].includes(text[end]!) || text.startsWith("\r\n", end);
-      if (isEnd) return { value, end };
-      throw this.#failure("A quoted value is followed by other characters than a comma or a line break.");
-    }
-  }
-
-  #imported(line: number, cells: readonly string[]): ImportedLine | undefined {
-    if (cells.length === 1 && cells[0] === "") return undefined;
+  /** @returns undefined for an empty line and for the first one, which has the names */
+  #imported(record: CsvRecord): ImportedLine | undefined {
+    const { line, cells, count, isTooLong } = record;
+    if (count === 1 && cells[0] === undefined) return undefined;
     if (!this.#names) {
-      this.#names = this.#header(cells);
+      this.#names = this.#header(record);
       return undefined;
     }
     const names = this.#names;
-    if (cells.length !== names.length) {
-      const message = `The line has ${cells.length} values, and the first line ${names.length} names.`;
-      return { line, body: undefined, error: new Problem("malformed_request", message) };
+    if (isTooLong) return { line, body: () => lineTooLong() };
+    if (count !== names.length) {
+      const message = `The line has ${count} values, and the first line ${names.length} names.`;
+      return { line, body: () => new Problem("malformed_request", message) };
     }
-    if (cells.reduce((length, cell) => length + cell.length, 0) > maxLineBytes)
-      return { line, body: undefined, error: lineTooLong() };
+    return { line, body: () => this.#bodyOf(names, cells) };
+  }
+
+  #bodyOf(names: readonly string[], cells: readonly Cell[]): object {
     const members = names.map((name, index) => [
       name,
-      valueOfCell(this.#resource.attribute.get(name), cells[index]!),
+      valueOfCell(this.#resource.attribute.get(name), cells[index]),
     ]);
-    return { line, body: Object.fromEntries(members.filter(([, value]) => value !== undefined)) };
+    return Object.fromEntries(members.filter(([, value]) => value !== undefined));
   }
 
   /** @throws Problem for names that are missing or occur twice */
-  #header(names: readonly string[]): readonly string[] {
-    const isValid = names.every((name) => name !== "") && new Set(names).size === names.length;
-    if (isValid) return names;
-    throw this.#failure("Each name in the first line must be given, and only once.");
+  #header({ cells, count, isTooLong }: CsvRecord): readonly string[] {
+    if (isTooLong || count > maxColumns)
+      throw this.#failure(`The first line must have at most ${maxColumns} names, and 1 MiB.`, 1);
+    const names = cells.map((cell) => cell ?? "");
+    if (!names.includes("") && new Set(names).size === names.length) return names;
+    throw this.#failure("Each name in the first line must be given, and only once.", 1);
   }
 
-  #failure(message: string): Problem {
-    return new Problem("malformed_request", `Line ${this.#line}: ${message}`);
+  #failure(message: string, line = this.#records.line): Problem {
+    return new Problem("malformed_request", `Line ${line}: ${message}`);
   }
-}
-
-const valueEnd = /[,\n]/g;
-
-function unquoted(text: string, start: number, isLast: boolean): { value: string; end: number } | undefined {
-  valueEnd.lastIndex = start;
-  const found = valueEnd.exec(text);
-  if (!found && !isLast) return undefined;
-  const end = found ? found.index : text.length;
-  const isBeforeLineFeed = text[end] !== "," && text[end - 1] === "\r" && end > start;
-  return isBeforeLineFeed
-    ? { value: text.slice(start, end - 1), end: end - 1 }
-    : { value: text.slice(start, end), end };
-}
-
-function lineBreaks(text: string, start: number, end: number): number {
-  let count = 0;
-  for (let at = text.indexOf("\n", start); at >= 0 && at < end; at = text.indexOf("\n", at + 1)) count += 1;
-  return count;
 }
 
 /** The value of a cell as a body has it. Text that no value of the field has is left as it is, and validation reports it. */
-function valueOfCell(attribute: Attribute | undefined, cell: string): unknown {
-  if (!attribute) return cell;
-  if (cell === "") return attribute.isOptional ? null : undefined;
+function valueOfCell(attribute: Attribute | undefined, cell: Cell): unknown {
+  if (!attribute) return cell ?? "";
+  if (cell === undefined || (cell === "" && !mayBeEmpty(attribute)))
+    return attribute.isOptional ? null : undefined;
   switch (attribute.field.kind) {
     case "integer":
     case "number":
       return /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(cell) ? Number(cell) : cell;
     case "boolean":
       return cell === "true" ? true : cell === "false" ? false : cell;
+    // Exports have an object; bodies have the id of an upload.
+    case "file":
+      return cell.startsWith("{") ? parsedJson(cell) : cell;
     case "json":
     case "list":
+    case "manyToMany":
       return parsedJson(cell);
     default:
       return withoutFormulaMark(cell);
   }
+}
+
+/** Whether an empty text is a value of the field. */
+function mayBeEmpty({ field }: Attribute): boolean {
+  return field.kind === "text" && !field.options.min && !field.options.format && !field.options.pattern;
 }
 
 function parsedJson(cell: string): unknown {

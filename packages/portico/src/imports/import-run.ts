@@ -2,6 +2,7 @@
 
 import type { Caller } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
+import { TimeSlice } from "../lib/time-slice.ts";
 import type { ImportedLine, LineParser } from "./imported-line.ts";
 import { ImportOutcome } from "./outcome.ts";
 import type { RowImport } from "./row-import.ts";
@@ -9,6 +10,8 @@ import type { RowImport } from "./row-import.ts";
 /** A group also ends where its lines have this many bytes, roughly: they are in memory. */
 const maxGroupBytes = 1024 * 1024;
 const maxGroupLines = 250;
+/** How much is parsed without a break. */
+const partBytes = 16 * 1024;
 export const maxAtomicLines = 10_000;
 export const maxAtomicBytes = 16 * 1024 * 1024;
 
@@ -48,11 +51,10 @@ export class ImportRun {
   }
 
   async *#groups(): AsyncGenerator<ImportOutcome, void> {
-    const { source, parser, isAtomic } = this.#options;
+    const { source, isAtomic } = this.#options;
     for (;;) {
       const chunk = await source.next();
-      this.#bytes += chunk?.length ?? 0;
-      for (const line of chunk ? parser.push(chunk) : parser.end()) {
+      for await (const line of this.#linesOf(chunk)) {
         this.#lines.push(line);
         if (isAtomic || this.#lines.length < maxGroupLines) continue;
         await this.#write();
@@ -60,11 +62,25 @@ export class ImportRun {
       }
       if (isAtomic) this.#requireWithinBounds();
       const isLargeGroup = !isAtomic && this.#bytes >= maxGroupBytes;
-      if (this.#lines.length > 0 && (!chunk || isLargeGroup)) {
+      // Without lines, it makes those who send only line breaks pay as well.
+      if (isLargeGroup || (!chunk && this.#lines.length > 0)) {
         await this.#write();
         yield this.outcome;
       }
       if (!chunk) return;
+    }
+  }
+
+  /** The lines that are complete with a chunk, or at the end of the body. */
+  async *#linesOf(chunk: Buffer | undefined): AsyncGenerator<ImportedLine, void> {
+    const { parser } = this.#options;
+    if (!chunk) return yield* parser.end();
+    const slice = new TimeSlice();
+    for (let at = 0; at < chunk.length; at += partBytes) {
+      const part = chunk.subarray(at, at + partBytes);
+      this.#bytes += part.length;
+      yield* parser.push(part);
+      if (slice.isOver) await slice.yield();
     }
   }
 

@@ -2,31 +2,30 @@
 
 import type { Caller } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
+import { WorkSlots } from "../limits/work-slots.ts";
 
-export const maxImports = 8;
-export const maxImportsPerTenant = 2;
+const bounds = { perTenant: 2, perProcess: 8 };
 
 type Interrupt = (problem: Problem) => void;
 
 export class ImportSlots {
-  readonly #running = new Map<Interrupt, string>();
+  readonly #slots = new WorkSlots("imports", bounds);
+  readonly #interrupts = new Set<Interrupt>();
   #isStopping = false;
 
   /**
    * @param interrupt called when the server is closed
    * @returns ends the import
-   * @throws Problem `rate_limited`
+   * @throws Problem `rate_limited`, `unavailable`
    */
   take({ tenantId }: Caller, interrupt: Interrupt): () => void {
     this.requireRunning();
-    const ofTenant = [...this.#running.values()].filter((each) => each === tenantId).length;
-    if (ofTenant >= maxImportsPerTenant || this.#running.size >= maxImports)
-      throw new Problem(
-        "rate_limited",
-        "Too many imports are running. Start this one when another has ended.",
-      );
-    this.#running.set(interrupt, tenantId);
-    return () => void this.#running.delete(interrupt);
+    const free = this.#slots.take(tenantId);
+    this.#interrupts.add(interrupt);
+    return () => {
+      this.#interrupts.delete(interrupt);
+      free();
+    };
   }
 
   /** @throws Problem `unavailable` once the server is being closed */
@@ -36,7 +35,7 @@ export class ImportSlots {
 
   stop(): void {
     this.#isStopping = true;
-    for (const interrupt of this.#running.keys()) interrupt(stopping());
+    for (const interrupt of this.#interrupts) interrupt(stopping());
   }
 }
 

@@ -1,6 +1,6 @@
 // A line of an import, before it is written.
 
-import type { Problem } from "../errors.ts";
+import { Problem } from "../errors.ts";
 
 /** The maximum size of a line. A body of the API has the same. */
 export const maxLineBytes = 1024 * 1024;
@@ -8,10 +8,11 @@ export const maxLineBytes = 1024 * 1024;
 export interface ImportedLine {
   /** From 1. A row of a CSV file that has several lines has the number of its first. */
   readonly line: number;
-  /** The body of the row; undefined if there is an error. */
-  readonly body: unknown;
-  /** Why the line cannot be read. */
-  readonly error?: Problem;
+  /**
+   * Parses the line, which takes several times the memory of its text. So it is called when the line is written.
+   * @returns the body of the row, or why the line cannot be read
+   */
+  readonly body: () => unknown | Problem;
 }
 
 /** Splits what is received into lines. */
@@ -20,4 +21,8 @@ export interface LineParser {
   push(chunk: Buffer): readonly ImportedLine[];
   /** @returns the last line, if no line break follows it @throws as above */
   end(): readonly ImportedLine[];
+}
+
+export function lineTooLong(): Problem {
+  return new Problem("payload_too_large", "The line is larger than 1 MiB.");
 }

@@ -2,10 +2,12 @@
 
 import { isUtf8 } from "node:buffer";
 import { Problem } from "../errors.ts";
-import { type ImportedLine, type LineParser, maxLineBytes } from "./imported-line.ts";
+import { type ImportedLine, type LineParser, lineTooLong, maxLineBytes } from "./imported-line.ts";
 
 const lineFeed = 0x0a;
-const byteOrderMark = "\ufeff";
+const byteOrderMark = Buffer.from("\ufeff");
+/** Parts of a line that are kept apart: a part of one byte takes several hundred. */
+const maxParts = 256;
 
 export class NdjsonParser implements LineParser {
   /** The number of the line that is being received. */
@@ -38,34 +40,38 @@ export class NdjsonParser implements LineParser {
     this.#bytes += part.length;
     if (this.#bytes > maxLineBytes) this.#parts = [];
     else this.#parts.push(part);
+    if (this.#parts.length === maxParts) this.#parts = [Buffer.concat(this.#parts)];
   }
 
   #complete(lines: ImportedLine[]): void {
     const line = this.#line;
+    this.#line += 1;
+    if (this.#bytes === 0) return;
     const isTooLong = this.#bytes > maxLineBytes;
     const bytes = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts);
-    this.#line += 1;
     this.#parts = [];
     this.#bytes = 0;
-    const parsed = isTooLong ? lineTooLong() : parseLine(line, bytes);
-    if (parsed instanceof Problem) lines.push({ line, body: undefined, error: parsed });
-    else if (parsed) lines.push({ line, body: parsed.body });
+    const text = line === 1 ? withoutMark(bytes) : bytes;
+    if (isTooLong) lines.push({ line, body: lineTooLong });
+    else if (!isBlank(text)) lines.push({ line, body: () => parseLine(text) });
   }
 }
 
-/** @returns the body of a line, the error, or undefined for an empty line */
-function parseLine(line: number, bytes: Buffer): { readonly body: unknown } | Problem | undefined {
+function withoutMark(bytes: Buffer): Buffer {
+  const { length } = byteOrderMark;
+  return bytes.subarray(0, length).equals(byteOrderMark) ? bytes.subarray(length) : bytes;
+}
+
+/** Whether a line has nothing but white space of JSON (RFC 8259, section 2). */
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+}
+
+function parseLine(bytes: Buffer): unknown | Problem {
   if (!isUtf8(bytes)) return new Problem("malformed_request", "The line is not UTF-8.");
-  const decoded = bytes.toString();
-  const text = line === 1 && decoded.startsWith(byteOrderMark) ? decoded.slice(1) : decoded;
-  if (text.trim() === "") return undefined;
   try {
-    return { body: JSON.parse(text) };
+    return JSON.parse(bytes.toString());
   } catch {
     return new Problem("malformed_request", "The line is not JSON.");
   }
-}
-
-export function lineTooLong(): Problem {
-  return new Problem("payload_too_large", "The line is larger than 1 MiB.");
 }

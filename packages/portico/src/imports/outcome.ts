@@ -5,9 +5,10 @@ import type { Problem } from "../errors.ts";
 /** Errors that an answer has; all are counted. */
 const maxErrors = 100;
 
+/** What the answer has of an error. A problem may have many times as much. */
 interface LineError {
   readonly line: number;
-  readonly problem: Problem;
+  readonly error: Pick<Problem, "code" | "message" | "details">;
 }
 
 export class ImportOutcome {
@@ -25,7 +26,9 @@ export class ImportOutcome {
 
   fail(line: number, problem: Problem): void {
     this.failed += 1;
-    if (this.errors.length < maxErrors) this.errors.push({ line, problem });
+    if (this.errors.length === maxErrors) return;
+    const { code, message, details } = problem;
+    this.errors.push({ line, error: { code, message, details } });
   }
 
   add({ created, updated, failed, errors }: ImportOutcome): void {
@@ -51,8 +54,7 @@ export class ImportOutcome {
   }
 
   toText(): string {
-    const { created, updated, failed } = this;
-    const errors = this.errors.map(({ line, problem }) => ({ line, error: errorOf(problem) }));
+    const { created, updated, failed, errors } = this;
     const error = this.#error();
     return JSON.stringify({ ...(error && { error }), created, updated, failed, errors });
   }
@@ -65,8 +67,4 @@ export class ImportOutcome {
     if (this.status === 200) return undefined;
     return { code: "validation_error", message: "No line was imported; see errors.", details: [] };
   }
-}
-
-function errorOf({ code, message, details }: Problem): object {
-  return { code, message, details };
 }

@@ -5,10 +5,11 @@ import { repeatedParameter, unknownParameter } from "../engine/validation/messag
 import type { InputError } from "../errors.ts";
 import type { Attribute, ResourceModel } from "../model/model.ts";
 import type { Query } from "../query/query-string.ts";
-import { importRows } from "./operations.ts";
+import { importParameters } from "./operations.ts";
 
 /** How the lines of an import are written. */
 export interface ImportRequest {
+  /** As the version of the request names its fields, like the lines. */
   readonly resource: ResourceModel;
   /** The unique field by which rows are found that are updated instead of created; undefined to create only. */
   readonly by: Attribute | undefined;
@@ -21,7 +22,7 @@ export interface ImportRequest {
   readonly ignoresReadOnly: boolean;
 }
 
-const known = new Set(importRows.parameters.filter((each) => each.in === "query").map(({ name }) => name));
+const known = new Set(importParameters.map(({ name }) => name));
 
 /** @throws InvalidInput with every error in the query */
 export function parseImport(resource: ResourceModel, query: Query): ImportRequest {
@@ -62,17 +63,18 @@ function errorsOfBy(resource: ResourceModel, by: string | undefined): InputError
   if (fields.includes(by)) return [];
   const message =
     fields.length > 0
-      ? `by must be one of ${fields.join(", ")}.`
+      ? `\`by\` must be one of ${fields.join(", ")}.`
       : `${resource.plural} have no unique field that callers set, so that mode=upsert is not possible.`;
   return [{ field: "by", issue: "choice", message }];
 }
 
 /** Whether rows can be found by the value that a line has for an attribute. */
 function isUpsertKey({ indexes }: ResourceModel, attribute: Attribute): boolean {
-  const { field, isReadOnly, isInternal } = attribute;
+  const { field, isReadOnly, isInternal, current } = attribute;
   const isUnique = indexes.some(
-    ({ unique, columns }) => unique && columns.length === 1 && columns[0]!.attribute === attribute,
+    ({ unique, columns }) =>
+      unique && columns.length === 1 && columns[0]!.attribute === (current ?? attribute),
   );
-  const isComparable = ["text", "integer", "choice", "belongsTo"].includes(field.kind);
+  const isComparable = ["text", "integer", "decimal", "date", "choice", "belongsTo"].includes(field.kind);
   return isUnique && isComparable && !isReadOnly && !isInternal;
 }

@@ -8,28 +8,28 @@ import type { RouteOptions } from "../api/route-options.ts";
 import type { Caller } from "../declare/caller.ts";
 import { requireScope } from "../engine/authorize.ts";
 import type { Engine } from "../engine/engine.ts";
-import { Problem } from "../errors.ts";
+import { type ErrorCode, Problem } from "../errors.ts";
 import type { PresentedHeaders } from "../lib/presented-headers.ts";
 import type { Report } from "../lib/report.ts";
 import type { ResourceModel } from "../model/model.ts";
 import { routeOf } from "../model/operations.ts";
+import type { ServedVersion } from "../model/served-versions.ts";
 import { requireUncompressed } from "../net/content-encoding.ts";
+import { ReceivedBody } from "../net/received-body.ts";
 import { parseQuery } from "../query/query-string.ts";
 import { CsvParser } from "./csv.ts";
 import { ImportRun } from "./import-run.ts";
 import type { ImportSlots } from "./import-slots.ts";
 import type { LineParser } from "./imported-line.ts";
 import { NdjsonParser } from "./ndjson.ts";
-import { importRows } from "./operations.ts";
+import { importsPath } from "./operations.ts";
 import type { ImportOutcome } from "./outcome.ts";
 import { type ImportRequest, parseImport } from "./parse-request.ts";
-import { ReceivedBody } from "./received-body.ts";
 import { RowImport } from "./row-import.ts";
 
 export interface ImportRouteOptions extends Pick<RouteOptions, "callerOf"> {
   readonly engine: Engine;
-  /** The resources whose rows can be imported, by their segments. */
-  readonly resources: ReadonlyMap<string, ResourceModel>;
+  readonly versions: readonly ImportVersion[];
   readonly slots: ImportSlots;
   readonly report: Report;
   /** The caller of a request, by what its credential is worth now. @throws Problem */
@@ -40,10 +40,23 @@ export interface ImportRouteOptions extends Pick<RouteOptions, "callerOf"> {
   readonly withoutTimeout: (request: IncomingMessage) => () => void;
 }
 
+/** A version of the API, with the resources whose rows can be imported there, by their segments. */
+export interface ImportVersion extends Pick<ServedVersion, "prefix" | "config"> {
+  readonly resources: ReadonlyMap<string, ResourceModel>;
+}
+
 type CollectionRequest = FastifyRequest<{ Params: { readonly collection: string } }>;
 
 const jsonType = "application/json; charset=utf-8";
 const linesType = "application/x-ndjson";
+/** How long an import waits for quota before a group: others need its slot. */
+const maxQuotaWaitSeconds = 60;
+
+/**
+ * Errors after which the rest of the body is not waited for: the sender is too slow (RFC 9110, section 15.5.9), or the
+ * server is closed.
+ */
+const closingCodes: ReadonlySet<ErrorCode> = new Set(["request_timeout", "unavailable"]);
 
 const parsers: Readonly<Record<string, (resource: ResourceModel) => LineParser>> = {
   [linesType]: () => new NdjsonParser(),
@@ -59,19 +72,19 @@ export async function registerImportRoutes(
   await routes.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", (_request, _body, done) => done(null));
-    for (const prefix of importRows.prefixes) {
+    for (const { prefix, config, resources } of options.versions) {
       scope.route({
-        method: importRows.method,
-        url: routeOf(importRows, prefix),
-        handler: importHandler(options),
-        config: { streamsBody: true, mediaTypes: ["application/json", linesType] },
+        method: "POST",
+        url: routeOf({ path: importsPath }, prefix),
+        handler: importHandler(options, resources),
+        config: { ...config, streamsBody: true, mediaTypes: ["application/json", linesType] },
       });
     }
   });
 }
 
-function importHandler(options: ImportRouteOptions) {
-  const { callerOf, resources, slots } = options;
+function importHandler(options: ImportRouteOptions, resources: ImportVersion["resources"]) {
+  const { callerOf, slots } = options;
   return async (request: CollectionRequest, reply: FastifyReply): Promise<string | FastifyReply> => {
     const caller = callerOf(request);
     const resource = resources.get(request.params.collection);
@@ -97,8 +110,7 @@ function importHandler(options: ImportRouteOptions) {
     const end = (): void => {
       endSlot();
       restoreTimeout();
-      // What is not read would keep the connection from its next request.
-      request.raw.resume();
+      body.discard();
     };
     if (parsed.sendsProgress) return sendProgress(run, reply, end);
     try {
@@ -106,7 +118,10 @@ function importHandler(options: ImportRouteOptions) {
     } finally {
       end();
     }
-    return reply.code(run.outcome.status).header("Content-Type", jsonType).send(run.outcome.toText());
+    const { status, stoppedBy } = run.outcome;
+    if (stoppedBy) reply.headers(stoppedBy.headers);
+    if (stoppedBy && closingCodes.has(stoppedBy.code)) reply.header("Connection", "close");
+    return reply.code(status).header("Content-Type", jsonType).send(run.outcome.toText());
   };
 }
 
@@ -124,19 +139,19 @@ function parserOf({ headers }: FastifyRequest): (resource: ResourceModel) => Lin
   );
 }
 
-/** Before each group after the first, the quota is charged and the credential is verified again. */
+/**
+ * Before each group the credential is verified, because its lines may have arrived slowly, and before each one after the
+ * first the quota is charged.
+ */
 function currentCallers(
   request: FastifyRequest,
   { resource }: ImportRequest,
-  { callerOf, charge, verify, slots }: ImportRouteOptions,
+  { charge, verify, slots }: ImportRouteOptions,
 ): () => Promise<Caller> {
   let caller: Caller | undefined;
   return async () => {
-    if (!caller) {
-      caller = callerOf(request);
-      return caller;
-    }
-    const seconds = await charge(caller, 1);
+    const seconds = caller ? await charge(caller, 1) : 0;
+    if (seconds > maxQuotaWaitSeconds) throw withoutQuota(seconds);
     for (let waited = 0; waited < seconds; waited += 1) {
       slots.requireRunning();
       await sleep(1_000);
@@ -147,17 +162,20 @@ function currentCallers(
   };
 }
 
+function withoutQuota(seconds: number): Problem {
+  const message = `The quota of the credential allows no further group for ${seconds} s.`;
+  return new Problem("rate_limited", message, [], { "Retry-After": String(seconds) });
+}
+
 /** Answers with a line for each group, and the result as the last line. */
 function sendProgress(run: ImportRun, reply: FastifyReply, end: () => void): FastifyReply {
   const lines = async function* (): AsyncGenerator<string, void> {
-    try {
-      for await (const outcome of run.run()) yield progressLine(outcome);
-      yield `${run.outcome.toText()}\n`;
-    } finally {
-      end();
-    }
+    for await (const outcome of run.run()) yield progressLine(outcome);
+    yield `${run.outcome.toText()}\n`;
   };
-  return reply.header("Content-Type", linesType).send(Readable.from(lines()));
+  // If the client is gone already, nobody begins to read the lines, and the generator never runs.
+  const body = Readable.from(lines()).once("close", end);
+  return reply.header("Content-Type", linesType).send(body);
 }
 
 function progressLine({ lines, created, updated, failed }: ImportOutcome): string {

@@ -4,19 +4,24 @@
 
 import type { Caller } from "../declare/caller.ts";
 import type { Engine } from "../engine/engine.ts";
-import { InvalidInput } from "../engine/validation/invalid-input.ts";
 import { FailedWrite } from "../engine/write-scope.ts";
 import type { Writes } from "../engine/writes.ts";
 import { isUnavailable, Problem, validationError } from "../errors.ts";
 import type { Report } from "../lib/report.ts";
 import { TimeSlice } from "../lib/time-slice.ts";
+import type { Attribute } from "../model/model.ts";
 import { isPlainObject, type PlainObject } from "../query/plain-object.ts";
+import { errorIn } from "../versions/errors.ts";
+import { currentBody } from "../versions/rows.ts";
 import type { ImportedLine } from "./imported-line.ts";
+import { isExportedFile, keyValue, parentOf, without } from "./line-members.ts";
 import { ImportOutcome } from "./outcome.ts";
 import type { ImportRequest } from "./parse-request.ts";
 
 /** How long one transaction writes lines before it ends, because hooks are slow; others wait for it meanwhile. */
 const maxGroupMs = 1_000;
+/** Lines whose statements PostgreSQL gets without waiting for the answer to each: a round trip takes longer than a row. */
+const pipelinedLines = 25;
 
 interface ImportOptions {
   readonly engine: Engine;
@@ -24,6 +29,8 @@ interface ImportOptions {
   readonly report: Report;
 }
 
+type WrittenLine = "created" | "updated";
+type LineResult = WrittenLine | Problem;
 type RunWrites = (work: (writes: Writes) => Promise<Part>) => Promise<Part>;
 
 /** What came of the first lines of a group. */
@@ -88,22 +95,40 @@ export class RowImport {
     const { engine } = this.#options;
     if (!this.#needsSavepoints) {
       try {
-        return await this.#writeIn((work) => engine.writeWithoutSavepoints(caller, work), caller, lines);
+        const run: RunWrites = (work) => engine.writeWithoutSavepoints(caller, work);
+        return await this.#writeIn(run, caller, lines, this.#linesAtOnce);
       } catch (error) {
         if (!(error instanceof FailedWrite)) throw error;
       }
     }
-    const part = await this.#writeIn((work) => engine.writeTogether(caller, work), caller, lines);
+    const part = await this.#writeIn((work) => engine.writeTogether(caller, work), caller, lines, 1);
     this.#needsSavepoints = part.outcome.failed > 0;
     return part;
   }
 
-  /** @param run runs the work in a transaction */
-  async #writeIn(run: RunWrites, caller: Caller, lines: readonly ImportedLine[]): Promise<Part> {
+  /**
+   * How many lines are written at once where no savepoints separate them. Hooks and updates may read what an earlier line
+   * wrote.
+   */
+  get #linesAtOnce(): number {
+    const { resource, by } = this.#request;
+    return resource.allowsSingleStatementCreate && !by ? pipelinedLines : 1;
+  }
+
+  /**
+   * @param run runs the work in a transaction
+   * @param atOnce how many lines are written at once
+   */
+  async #writeIn(
+    run: RunWrites,
+    caller: Caller,
+    lines: readonly ImportedLine[],
+    atOnce: number,
+  ): Promise<Part> {
     const { isAtomic, isDryRun } = this.#request;
     try {
       return await run(async (writes) => {
-        const part = await this.#writeLines(caller, writes, lines);
+        const part = await this.#writeLines(caller, writes, lines, atOnce);
         const { failed } = part.outcome;
         if (isAtomic && failed > 0) throw new RolledBack({ ...part, outcome: part.outcome.undone() });
         if (isDryRun) throw new RolledBack(part);
@@ -115,50 +140,58 @@ export class RowImport {
     }
   }
 
-  async #writeLines(caller: Caller, writes: Writes, lines: readonly ImportedLine[]): Promise<Part> {
+  async #writeLines(
+    caller: Caller,
+    writes: Writes,
+    lines: readonly ImportedLine[],
+    atOnce: number,
+  ): Promise<Part> {
     const outcome = new ImportOutcome();
     const slice = new TimeSlice();
     const deadline = this.#request.isAtomic ? Number.POSITIVE_INFINITY : performance.now() + maxGroupMs;
     let written = 0;
-    for (const line of lines) {
-      await this.#writeLine(caller, writes, line, outcome);
-      written += 1;
+    while (written < lines.length) {
+      const next = lines.slice(written, written + atOnce);
+      const results = await Promise.all(next.map((line) => this.#writeLine(caller, writes, line)));
+      for (const [index, result] of results.entries()) {
+        if (result instanceof Problem) outcome.fail(next[index]!.line, result);
+        else outcome[result] += 1;
+      }
+      written += next.length;
       if (performance.now() > deadline) break;
       if (slice.isOver) await slice.yield();
     }
     return { outcome, lines: written };
   }
 
-  async #writeLine(
-    caller: Caller,
-    writes: Writes,
-    { line, body, error }: ImportedLine,
-    outcome: ImportOutcome,
-  ): Promise<void> {
-    if (error) return outcome.fail(line, error);
+  /** @returns why the line is refused, or what became of its row */
+  async #writeLine(caller: Caller, writes: Writes, { body: parse }: ImportedLine): Promise<LineResult> {
+    const body = parse();
+    if (body instanceof Problem) return body;
     try {
-      outcome[await this.#writeBody(caller, writes, body)] += 1;
+      return await this.#writeBody(caller, writes, body);
     } catch (refusal) {
       // Other errors are of the database or of code, and concern the transaction.
       if (!(refusal instanceof Problem) || isUnavailable(refusal)) throw refusal;
-      outcome.fail(line, refusal);
+      return errorIn(this.#request.resource, refusal);
     }
   }
 
-  async #writeBody(caller: Caller, writes: Writes, received: unknown): Promise<"created" | "updated"> {
+  async #writeBody(caller: Caller, writes: Writes, received: unknown): Promise<WrittenLine> {
     const { resource, by } = this.#request;
-    const { parent } = resource;
+    const { parent, current = resource } = resource;
     const body = this.#withoutIgnored(received);
     const parentId = parent && isPlainObject(body) ? parentOf(parent.name, body) : undefined;
     const input = parent && isPlainObject(body) ? without(body, [parent.name]) : body;
     const value = by && isPlainObject(input) ? keyValue(by.name, input) : undefined;
-    const id = value === undefined ? undefined : await writes.findId(caller, resource, by!, value);
+    const id =
+      value === undefined ? undefined : await writes.findId(caller, current, by!.current ?? by!, value);
     if (id === undefined) {
-      await writes.create(caller, resource, input, parentId);
+      await writes.create(caller, current, currentBody(resource, input), parentId);
       return "created";
     }
     const changes = without(input as PlainObject, [by!.name, ...this.#ignoredInUpdates()]);
-    await writes.update(caller, resource, id, changes, (text) => {
+    await writes.update(caller, current, id, currentBody(resource, changes), (text) => {
       if (parent && JSON.parse(text)[parent.name] !== parentId)
         throw validationError(parent.name, "read_only", `\`${parent.name}\` cannot be changed.`);
     });
@@ -168,11 +201,13 @@ export class RowImport {
   #withoutIgnored(body: unknown): unknown {
     const { resource, ignoresReadOnly } = this.#request;
     if (!ignoresReadOnly || !isPlainObject(body)) return body;
-    const ignored = resource.attributes.filter((each) => each.isReadOnly && each !== resource.parent);
-    return without(
-      body,
-      ignored.filter((each) => !each.isInternal).map(({ name }) => name),
-    );
+    // A file in an export is no file that a row can have: it names another row's.
+    const isIgnored = (each: Attribute): boolean => each.isReadOnly || isExportedFile(each, body[each.name]);
+    const ignored = resource.attributes.filter((each) => isIgnored(each) && each !== resource.parent);
+    return without(body, [
+      ...ignored.filter((each) => !each.isInternal).map(({ name }) => name),
+      ...resource.counts.keys(),
+    ]);
   }
 
   #ignoredInUpdates(): readonly string[] {
@@ -190,30 +225,4 @@ class RolledBack extends Error {
     super("the import is not kept");
     this.part = part;
   }
-}
-
-/** The own members of an object without some of them. */
-function without(object: PlainObject, names: readonly string[]): PlainObject {
-  if (!names.some((name) => Object.hasOwn(object, name))) return object;
-  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
-}
-
-/** @throws InvalidInput if the line does not name the parent */
-function parentOf(name: string, body: PlainObject): string {
-  const id = Object.hasOwn(body, name) ? body[name] : undefined;
-  if (typeof id === "string") return id;
-  const isMissing = id === undefined || id === null;
-  throw new InvalidInput([
-    isMissing
-      ? { field: name, issue: "required", text: "is required" }
-      : { field: name, issue: "type", text: "must be text" },
-  ]);
-}
-
-/** The value by which a row is found. @returns undefined for one that no row has; creating it then reports the error */
-function keyValue(name: string, body: PlainObject): string | number | undefined {
-  const value = Object.hasOwn(body, name) ? body[name] : undefined;
-  if (value === undefined || value === null)
-    throw new InvalidInput([{ field: name, issue: "required", text: "is required for mode=upsert" }]);
-  return typeof value === "string" || Number.isSafeInteger(value) ? (value as string | number) : undefined;
 }

@@ -16,13 +16,17 @@ const caller: Caller = {
   scopes: new Set(["notes:read"]),
 };
 
+/** As on a thread that has time to spare. */
+const pace = { take: async () => {}, charge: () => {} };
+
 /** Chunks of 700 rows each. */
 function rowsOf(chunks: number): RowStream {
   let left = chunks;
   return {
     total: undefined,
-    next: async () => (left-- > 0 ? { bytes: Buffer.from("{}\n"), count: 700 } : undefined),
+    next: async () => (left-- > 0 ? { lines: "{}\n", count: 700 } : undefined),
     close: () => {},
+    ended: Promise.resolve(),
   };
 }
 
@@ -35,7 +39,13 @@ async function run(verify: () => Promise<Caller>): Promise<{ sent: number; token
   };
   const { signal } = new AbortController();
   try {
-    for await (const { count } of exportBody(rowsOf(5), caller, { verify, charge, signal, verifyEveryMs: 0 }))
+    for await (const { count } of exportBody(rowsOf(5), caller, {
+      verify,
+      charge,
+      pace,
+      signal,
+      verifyEveryMs: 0,
+    }))
       outcome.sent += count;
   } catch (error) {
     outcome.error = error;
@@ -45,6 +55,38 @@ async function run(verify: () => Promise<Caller>): Promise<{ sent: number; token
 
 test("an export of an unchanged credential sends all rows, and charges a token for each 1,000", async () => {
   assert.deepEqual(await run(async () => caller), { sent: 3_500, tokens: 3, error: undefined });
+});
+
+test("an export waits where its quota has no token", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const charge = (): number => 0.05;
+  const { signal } = new AbortController();
+  const chunks = exportBody(rowsOf(2), caller, { verify: async () => caller, charge, pace, signal });
+  await chunks.next();
+  let isSent = false;
+  // The second chunk has the 1,000th row.
+  const second = chunks.next().finally(() => {
+    isSent = true;
+  });
+  for (const ms of [0, 49]) {
+    context.mock.timers.tick(ms);
+    await new Promise(setImmediate);
+    assert.equal(isSent, false);
+  }
+  context.mock.timers.tick(1);
+  assert.equal((await second).value?.count, 700);
+});
+
+test("an export reads as much as its pace allows", async () => {
+  const steps: (string | number)[] = [];
+  const slow = {
+    take: async (units: number) => void steps.push(`take ${units}`),
+    charge: (bytes: number) => void steps.push(bytes),
+  };
+  const { signal } = new AbortController();
+  const controls = { verify: async () => caller, charge: () => 0, pace: slow, signal };
+  for await (const _ of exportBody(rowsOf(2), caller, controls)) steps.push("sent");
+  assert.deepEqual(steps, ["take 0", 3, "sent", "take 0", 3, "sent", "take 0"]);
 });
 
 const changes: readonly [fact: string, Partial<Caller>][] = [

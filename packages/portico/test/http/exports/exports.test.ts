@@ -29,7 +29,7 @@ const hidden = resource("trace", { exposed: false, fields: { note: text({ max: 5
 const declared = app({
   name: "Exports",
   resources: [notes, hidden],
-  roles: { owner: "*", member: ["notes:read", "notes:write"], guest: [] },
+  roles: { owner: "*", member: ["notes:read", "notes:write", "events:read"], guest: [] },
 });
 
 const count = 600;
@@ -44,15 +44,24 @@ onEachDatabase("exports", (database) => {
     const { key } = await makeKey(server, { scopes: ["*"], ownerId: id });
     ann = { id, key };
     const titles = ["=1+1", 'a "quoted", title', "two\nlines", "  spaced"];
-    for (let index = 0; index < count; index += 200)
-      await Promise.all(
-        Array.from({ length: 200 }, (_, offset) => {
-          const number = index + offset;
-          const title = titles[number] ?? `note ${number} ${number % 2 === 0 ? "even" : "odd"}`;
-          const body = { title, points: number % 100 === 0 ? null : number };
-          return server.create("/notes", body, number % 10 === 0 ? { key: ann.key } : {});
-        }),
-      );
+    const rows = Array.from({ length: count }, (_, number) => ({
+      title: titles[number] ?? `note ${number} ${number % 2 === 0 ? "even" : "odd"}`,
+      points: number % 100 === 0 ? null : number,
+      isOfAnn: number % 10 === 0,
+    }));
+    for (const isOfAnn of [true, false]) {
+      const lines = rows.filter((row) => row.isOfAnn === isOfAnn);
+      const body = lines.map(({ title, points }) => JSON.stringify({ title, points })).join("\n");
+      const headers = { "content-type": "application/x-ndjson" };
+      const key = isOfAnn ? { key: ann.key } : {};
+      const { body: answer } = await server.request("/v1/imports/notes", {
+        method: "POST",
+        headers,
+        body,
+        ...key,
+      });
+      assert.equal(answer.created, lines.length);
+    }
   });
   after(async () => {
     await server.portico?.stop();
@@ -159,6 +168,25 @@ onEachDatabase("exports", (database) => {
       ],
     },
     { fact: "refuses an after that is no id", path: "/v1/exports/notes?after=1", status: 422 },
+    { fact: "exports no internal field", path: "/v1/exports/notes?fields=secret", status: 422 },
+    {
+      fact: "exports events by the filters of their list only",
+      path: "/v1/exports/events?total=true&cursor=x&sort=createdAt&fields=id&type=trace.created",
+      status: 422,
+      details: [
+        { field: "total", issue: "unknown" },
+        { field: "cursor", issue: "unknown" },
+        { field: "sort", issue: "unknown" },
+        { field: "fields", issue: "unknown" },
+        { field: "type", issue: "choice" },
+      ],
+    },
+    {
+      fact: "refuses events after one that does not exist",
+      path: "/v1/exports/events?after=event_01j00000000000000000000000",
+      status: 422,
+      details: [{ field: "after", issue: "reference" }],
+    },
     { fact: "takes GET only", path: "/v1/exports/notes", method: "POST", body: {}, status: 405 },
   ]);
 
@@ -168,6 +196,46 @@ onEachDatabase("exports", (database) => {
       status: 403,
       code: "insufficient_scope",
     });
+  });
+
+  test("refuses a publishable key", async () => {
+    const { key } = await makeKey(server, { type: "publishable", scopes: [] });
+    for (const path of ["notes", "events"])
+      expectAnswer(await server.request(`/v1/exports/${path}`, { key }), { status: 403 });
+  });
+
+  test("exports the events of rows that the caller sees, the oldest first", async () => {
+    const events = async (query: string, key?: string) =>
+      rowsOf(await (await get(`events?${query}`, key)).text());
+    const all = await events("resource=note");
+    assert.equal(all.length, count);
+    assert.deepEqual(
+      all.map(({ resourceId }) => resourceId).sort(),
+      (await exported()).map(({ id }) => id),
+    );
+    const listed = await server.request("/v1/events?resource=note&sort=createdAt&limit=100");
+    assert.deepEqual(all.slice(0, 100), listed.body.data);
+    assert.deepEqual(await events(`resource=note&after=${all[299].id}`), all.slice(300));
+    assert.deepEqual(await events("resource=note&limit=251"), all.slice(0, 251));
+    const own = await events("", ann.key);
+    assert.deepEqual([...new Set(own.map(({ data }) => data.ownerId))], [ann.id]);
+    assert.equal(own.length, count / 10);
+    assert.ok(all.every(({ data }) => !("secret" in data)));
+    const other = await makeTenant(server.workspace, "*");
+    assert.deepEqual(await events("resource=note", other.key), []);
+    const { key } = await makeKey(server, { scopes: ["notes:read"] });
+    expectAnswer(await server.request("/v1/exports/events", { key }), {
+      status: 403,
+      code: "insufficient_scope",
+    });
+  });
+
+  test("exports events as CSV, with their rows as JSON", async () => {
+    const [names, first] = (await (await get("events?resource=note&format=csv&limit=1")).text()).split(
+      "\r\n",
+    );
+    assert.equal(names, "id,type,resource,resourceId,data,createdAt");
+    assert.match(first!, /^event_\w+,note\.created,note,note_\w+,"\{""id"":""note_/);
   });
 
   test("exports users", async () => {

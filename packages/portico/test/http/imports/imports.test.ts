@@ -1,91 +1,17 @@
 // Imports: a row for each line, with the checks, hooks, policies and events of a create of its own.
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { type IncomingMessage, request } from "node:http";
-import { json as readJson } from "node:stream/consumers";
-import { after, before, test } from "node:test";
-import { users } from "../../../src/auth/users/resource.ts";
-import { app } from "../../../src/declare/app.ts";
-import { belongsTo, boolean, integer, json, text, timestamp } from "../../../src/declare/field.ts";
-import { resource } from "../../../src/declare/resource.ts";
-import { Problem } from "../../../src/errors.ts";
+import { test } from "node:test";
+import { ndjson, serveImports } from "../../support/imports.ts";
 import { makeKey } from "../../support/keys.ts";
-import { expectAnswer, scenarios, TestServer } from "../../support/scenario.ts";
-import { type Answer, makeWorkspace, onEachDatabase, Portico } from "../../support/server.ts";
-
-const notes = resource("note", {
-  fields: {
-    title: text({ min: 1, max: 50 }),
-    slug: text({ max: 50, optional: true, unique: true }),
-    count: integer({ default: 0, max: 1_000_000 }),
-    isDone: boolean({ default: false }),
-    extra: json({ optional: true }),
-    dueAt: timestamp({ optional: true }),
-    shout: text({ readOnly: true, optional: true }),
-    owner: belongsTo(() => users, { default: "caller" }),
-  },
-  filter: ["title", "slug"],
-  policy: {
-    read: ({ caller }) => caller.role === "owner" || { ownerId: caller.userId },
-    write: ({ caller }) => caller.role === "owner" || { ownerId: caller.userId },
-  },
-  hooks: {
-    before: {
-      create: ({ title }) => {
-        if (title === "forbidden word") throw new Problem("conflict", "Not this word.");
-        if (title === "faulty") throw new TypeError("planned");
-        return { shout: String(title).toUpperCase() };
-      },
-    },
-  },
-});
-const lines = resource("noteLine", { parent: notes, fields: { body: text({ max: 100 }) } });
-const readings = resource("reading", {
-  fields: { value: integer() },
-  operations: ["list", "get"],
-});
-const declared = app({
-  name: "Notes",
-  resources: [notes, lines, readings],
-  roles: {
-    owner: "*",
-    member: ["notes:read", "notes:write", "note-lines:read", "note-lines:write", "events:read"],
-    reader: ["notes:read"],
-  },
-});
-
-const ndjson = "application/x-ndjson";
+import { expectAnswer, scenarios } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
 
 onEachDatabase("imports", (database) => {
-  const server = new TestServer();
-  before(async () => {
-    server.workspace = await makeWorkspace(database);
-    server.portico = await Portico.startApp(server.workspace, declared);
-  });
-  after(async () => {
-    await server.portico?.stop();
-    await server.workspace?.remove();
-  });
-
-  const send = (
-    path: string,
-    body: string | readonly object[],
-    { type = ndjson, key = server.portico.key }: { type?: string; key?: string } = {},
-  ): Promise<Answer> =>
-    server.request(`/v1/imports/${path}`, {
-      method: "POST",
-      body: typeof body === "string" ? body : body.map((each) => `${JSON.stringify(each)}\n`).join(""),
-      headers: { "content-type": type },
-      key,
-    });
-  const count = async (query: string): Promise<number> =>
-    (await server.request(`/notes?limit=100&${query}`)).body.data.length;
-  const member = async (name: string, role = "member") => {
-    const user = await server.create("/users", { name, email: `${name}@example.com`, role });
-    const { key } = await makeKey(server, { scopes: ["*"], ownerId: user.id });
-    return { id: user.id as string, key };
-  };
+  const server = serveImports(database);
+  const send: typeof server.send = (...args) => server.send(...args);
+  const count: typeof server.count = (query) => server.count(query);
+  const member: typeof server.member = (name, role) => server.member(name, role);
 
   test("each line becomes a row, with its hooks and its event", async () => {
     const answer = await send("notes", [{ title: "one", count: 3 }, { title: "two" }]);
@@ -286,49 +212,6 @@ onEachDatabase("imports", (database) => {
       assert.equal((await send("notes", broken, { type: "text/csv" })).body.error.code, "malformed_request");
   });
 
-  test("a credential that is revoked while the import runs ends it", async () => {
-    const { key, id } = await makeKey(server, { scopes: ["notes:write"] });
-    const group = `${JSON.stringify({ title: "revoked" })}\n`.repeat(250);
-    const sending = request(`${server.url}/v1/imports/notes`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${key}`, "content-type": ndjson },
-    });
-    sending.write(group);
-    while ((await count("title=revoked")) === 0);
-    await server.request(`/api-keys/${id}`, { method: "DELETE" });
-    sending.end(group);
-    const [response] = (await once(sending, "response")) as [IncomingMessage];
-    const answer = await readJson(response);
-    assert.equal(response.statusCode, 401);
-    assert.partialDeepStrictEqual(answer, { error: { code: "invalid_credential" }, created: 250 });
-  });
-
-  test("an import that is cut off leaves complete groups only", async () => {
-    const group = `${JSON.stringify({ title: "cut off" })}\n`.repeat(250);
-    const sending = request(`${server.url}/v1/imports/notes`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${server.portico.key}`, "content-type": ndjson },
-    });
-    sending.on("error", () => {});
-    sending.write(group + group.slice(0, group.length / 2));
-    while ((await count("title=cut off")) === 0);
-    sending.destroy();
-    const rows = async (): Promise<number> => {
-      let found = 0;
-      let cursor = "";
-      do {
-        const { body } = await server.request(`/notes?title=cut+off&limit=100${cursor}`);
-        found += body.data.length;
-        cursor = body.pagination.hasMore ? `&cursor=${body.pagination.nextCursor}` : "";
-      } while (cursor !== "");
-      return found;
-    };
-    // A slow group is committed in parts.
-    while ((await rows()) < 250);
-    await send("notes", [{ title: "later" }]);
-    assert.equal(await rows(), 250);
-  });
-
   scenarios(server, [
     { fact: "a collection that is unknown is 404", path: "/v1/imports/nothing", method: "POST", status: 404 },
     {
@@ -360,7 +243,7 @@ onEachDatabase("imports", (database) => {
       path: "/v1/imports/notes?mode=upsert&by=title",
       ...{ body: "{}", headers: { "content-type": ndjson }, status: 422 },
       details: [{ field: "by", issue: "choice" }],
-      message: /by must be one of slug/,
+      message: /`by` must be one of slug/,
     },
     {
       fact: "a request without a credential is 401",

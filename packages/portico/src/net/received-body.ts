@@ -3,18 +3,27 @@
 import type { Readable } from "node:stream";
 import { Problem } from "../errors.ts";
 
-/** How long a sender may send nothing while the server waits for it. */
-const maxSilenceMs = 30_000;
-/** The minimum average speed of a sender after that time. The time in which the server does not read is not counted. */
-const minBytesPerSecond = 1024;
+/** How slowly a body may arrive. The time in which the server does not read is not counted. */
+export interface SenderBounds {
+  /** How long a sender may send nothing. */
+  readonly maxSilenceMs: number;
+  /** The minimum average speed after that time. */
+  readonly minBytesPerSecond: number;
+}
+
+const senderBounds: SenderBounds = { maxSilenceMs: 30_000, minBytesPerSecond: 1024 };
 
 export class ReceivedBody {
-  readonly #chunks: AsyncIterator<Buffer>;
+  readonly #body: Readable;
+  readonly #chunks: NodeJS.AsyncIterator<Buffer>;
+  readonly #bounds: SenderBounds;
   #waitedMs = 0;
   #bytes = 0;
   #fail: (problem: Problem) => void = () => {};
 
-  constructor(body: Readable) {
+  constructor(body: Readable, bounds: SenderBounds = senderBounds) {
+    this.#body = body;
+    this.#bounds = bounds;
     // Otherwise the connection would be closed before the answer to an import that ends early.
     this.#chunks = body.iterator({ destroyOnReturn: false });
   }
@@ -24,7 +33,7 @@ export class ReceivedBody {
     const start = performance.now();
     const { promise, resolve, reject } = Promise.withResolvers<Buffer | undefined>();
     this.#fail = reject;
-    const timer = setTimeout(() => reject(tooSlow()), maxSilenceMs);
+    const timer = setTimeout(() => reject(tooSlow()), this.#bounds.maxSilenceMs);
     // handled: both outcomes are those of the promise that is awaited.
     this.#chunks.next().then(
       ({ done, value }) => resolve(done ? undefined : value),
@@ -40,12 +49,23 @@ export class ReceivedBody {
     }
   }
 
+  /** Discards what has not been read: it would keep the connection from its next request. */
+  discard(): void {
+    // The iterator must end first: while it listens, the body does not flow.
+    // handled: it only stops to listen.
+    this.#chunks.return?.().then(
+      () => this.#body.resume(),
+      () => {},
+    );
+  }
+
   /** Lets a call of `next` in progress fail. */
   interrupt(problem: Problem): void {
     this.#fail(problem);
   }
 
   #count(bytes: number, waitedMs: number): void {
+    const { maxSilenceMs, minBytesPerSecond } = this.#bounds;
     this.#bytes += bytes;
     this.#waitedMs += waitedMs;
     const isSlow = this.#bytes < (this.#waitedMs / 1000) * minBytesPerSecond;
@@ -54,7 +74,7 @@ export class ReceivedBody {
 }
 
 function tooSlow(): Problem {
-  return new Problem("request_timeout", "The lines were sent too slowly.");
+  return new Problem("request_timeout", "The body was sent too slowly.");
 }
 
 function incomplete(): Problem {
