@@ -5,11 +5,18 @@ import { isId } from "../lib/id.ts";
 import type { Store } from "../store/store.ts";
 import { afterPosition, positionOf, storedEventOf, untilPosition } from "./event-queries.ts";
 import { findEvent, positionAfter, positionBefore } from "./event-search.ts";
-import { completePosition } from "./horizon.ts";
+import { presentPosition } from "./horizon.ts";
 import { Position } from "./position.ts";
 import { PurgedEvents } from "./purged-events.ts";
 import type { RecordedEvent } from "./recorded-event.ts";
-import { maxScanned, scanBackward, scanForward, selectFitting } from "./scan-queries.ts";
+import {
+  maxScanned,
+  maxSearched,
+  rowScans,
+  scanBackward,
+  scanForward,
+  selectFitting,
+} from "./scan-queries.ts";
 import type { StoredNames } from "./stored-names.ts";
 
 /** An event without its row. */
@@ -33,6 +40,14 @@ export interface ScanRange {
   readonly until: Position;
 }
 
+export interface ScannedPart {
+  readonly events: readonly ScannedEvent[];
+  /** The last event that was inspected; undefined if that was all of the range. */
+  readonly end: Position | undefined;
+  /** How many events were inspected. */
+  readonly inspected: number;
+}
+
 export class EventReader {
   readonly #store: Store;
   readonly #names: StoredNames;
@@ -46,10 +61,10 @@ export class EventReader {
 
   /**
    * The position up to which events are complete: no event will be added before it. To pass over none, read no further
-   * than this.
+   * than this. It includes what was written before the call, unless earlier transactions take long.
    */
   completeUntil(): Promise<Position> {
-    return completePosition(this.#store);
+    return presentPosition(this.#store);
   }
 
   /**
@@ -68,6 +83,43 @@ export class EventReader {
       ...untilPosition(until),
     });
     return rows.map((row) => this.#scanned(row));
+  }
+
+  /**
+   * The first events of a range, as `scan` finds them.
+   * @param rowIds of which rows; all by default. Their events are found among many more, if the range has one resource
+   */
+  async scanPart(range: ScanRange, isBackward: boolean, rowIds?: readonly string[]): Promise<ScannedPart> {
+    if (rowIds && range.resources.length === 1) return this.#scanRows(range, isBackward, rowIds);
+    const events = await this.scan(range, isBackward);
+    const end = events.length < maxScanned ? undefined : events.at(-1)!.position;
+    return { events, end, inspected: events.length };
+  }
+
+  async #scanRows(
+    { tenantId, resources, after, until }: ScanRange,
+    isBackward: boolean,
+    rowIds: readonly string[],
+  ): Promise<ScannedPart> {
+    const { searchedEnd, scan } = rowScans[isBackward ? "backward" : "forward"];
+    const { database } = this.#store;
+    const resource = this.#names.storedName(resources[0]!);
+    const whole = {
+      ...{ tenantId, resource, rowIds: JSON.stringify(rowIds) },
+      ...afterPosition(after),
+      ...untilPosition(until),
+    };
+    const last = await searchedEnd(this.#store).first(database, whole);
+    const end = last && positionOf(last);
+    const bound = end && (isBackward ? afterPosition(end.previous) : untilPosition(end));
+    const rows = await scan(this.#store).all(database, { ...whole, ...bound });
+    const events = rows.map((row) => this.#scanned(row));
+    const isFull = events.length === maxScanned;
+    return {
+      events,
+      end: isFull ? events.at(-1)!.position : end,
+      inspected: isFull ? maxScanned : maxSearched,
+    };
   }
 
   /** The event of a tenant with this id; undefined if there is none, or retention has deleted it. */
@@ -110,5 +162,3 @@ export class EventReader {
     return last.reduce((one, other) => Position.latest(one, other), Position.start);
   }
 }
-
-export { maxScanned };

@@ -14,7 +14,11 @@ import { Position } from "./position.ts";
 /** How much later than its time an event can be recorded, and how much clocks can differ. */
 const toleranceMs = 10 * 60 * 1000;
 /** Sequence numbers on both sides of the place where an event is expected that are inspected, first the nearest. */
-const inspected = [500, 20_000, 500_000];
+const inspected = [500, 20_000];
+/** The same for the last attempt, which inspects only events whose time is near that of the id. */
+const maxInspected = 500_000;
+/** How much the time of an event can differ from that of its id, if the clock of a process was set meanwhile. */
+const idToleranceMs = 60 * 60 * 1000;
 
 /** The first event with at least this sequence number. */
 const selectAt = defineQuery([eventsTable], (db, { sequence }: ParametersOf<{ sequence: number }>, dialect) =>
@@ -65,15 +69,19 @@ export function positionAfter(store: Store, time: number): Promise<Position> {
 
 /** The event of a tenant with this id, without its row. @param id a valid id */
 export async function findEvent(store: Store, tenantId: string, id: string) {
-  const near = await firstAt(store, timeOfId(id));
-  const newest = await selectNewest(store).first(store.database);
-  const expected = near?.sequence ?? newest?.sequence ?? 0;
-  for (const distance of inspected) {
-    const search = { tenantId, id, from: expected - distance, until: expected + distance };
-    const found = await selectNear(store).first(store.database, search);
-    if (found) return found.tenantId === tenantId ? found : undefined;
-  }
-  return undefined;
+  const time = timeOfId(id);
+  const newest = (await selectNewest(store).first(store.database))?.sequence ?? 0;
+  const sequenceAt = async (at: number) => (await firstAt(store, at))?.sequence ?? newest;
+  const expected = await sequenceAt(time);
+  const near = (from: number, until: number) =>
+    selectNear(store).first(store.database, { tenantId, id, from, until });
+  let found: Awaited<ReturnType<typeof near>>;
+  for (const distance of inspected) found ??= await near(expected - distance, expected + distance);
+  found ??= await near(
+    Math.max(expected - maxInspected, await sequenceAt(time - idToleranceMs)),
+    Math.min(expected + maxInspected, await sequenceAt(time + idToleranceMs)),
+  );
+  return found?.tenantId === tenantId ? found : undefined;
 }
 
 /** About the first event at a time or later: times do not grow strictly. Undefined if all events are earlier. */

@@ -3,9 +3,9 @@
 import { sql } from "kysely";
 import { newId } from "../lib/id.ts";
 import type { ResourceModel } from "../model/model.ts";
-import type { EventAction, Insert, Recorded, RowValues } from "../query/write.ts";
+import type { EventAction, RowValues } from "../query/write.ts";
 import type { CommitSignal } from "../store/commit-signal.ts";
-import type { EventInsertion, Stored } from "../store/compile/write.ts";
+import { type EventInsertion, eventColumns, type Stored } from "../store/compile/write.ts";
 import type { Session, Statement } from "../store/database.ts";
 import { defineQuery, type ParametersOf, type Query } from "../store/own-tables/query.ts";
 import { ownTable } from "../store/own-tables/table.ts";
@@ -28,6 +28,10 @@ export interface Event {
    * parent's parent, and so on.
    */
   readonly deletedParents?: readonly RowValues[];
+}
+
+export function newEventId(): string {
+  return newId("event");
 }
 
 /** Events of the same kind. */
@@ -59,8 +63,9 @@ export const eventsTable = ownTable(
     primaryKey: ["sequence"],
     indexes: [
       {
-        name: "portico_events_resource_sequence",
-        columns: ["tenant_no", "resource", "sequence"],
+        // In SQLite, each entry of an index ends with the number of the row, which is `sequence`.
+        name: "portico_events_resource",
+        columns: ["tenant_no", "resource"],
         database: "sqlite",
       },
       {
@@ -102,26 +107,25 @@ const insertMany = ({ tenants }: Store) => sql`insert into events
   from json_to_recordset(${parameter((events: EventsOfRows) => textOfRows(events))}::json)
     as n (id text, row_id text, row json)`;
 
-/** The same for the row of a write, in its statement. PostgreSQL only. */
+/** The same for the rows of a write, in its statement. PostgreSQL only. */
 const eventInsertion: EventInsertion = ({ storedName }, action) => sql`insert into events
     (id, tenant_no, resource, kind, row_id, row, credential_id, created_at)
-  select ${parameter(() => newId("event"))}::text, ${parameter(({ tenantNo }: Stored<Insert>) => tenantNo)}::integer,
+  select ${sql.ref(eventColumns.id)}, ${parameter(({ tenantNo }: Stored<unknown>) => tenantNo)}::integer,
     ${sql.lit(storedName)}, ${sql.lit(eventType(storedName, action))}, id, recorded,
-    ${parameter(({ event }: Recorded<Insert>) => event.credentialId)}::text,
-    ${parameter(({ event }: Recorded<Insert>) => event.at)}::timestamptz
+    ${sql.ref(eventColumns.credentialId)}, ${sql.ref(eventColumns.at)}
   from recordable`;
 
 function textOfRows({ resource, rows }: EventsOfRows): string {
   const texts = [...rows].map(
     ([rowId, text]) =>
-      `{"id":"${newId("event")}","row_id":${JSON.stringify(rowId)},"row":${storedRow(resource, text)}}`,
+      `{"id":"${newEventId()}","row_id":${JSON.stringify(rowId)},"row":${storedRow(resource, text)}}`,
   );
   return `[${texts.join()}]`;
 }
 
 function valuesOf({ tenantId, rowId, credentialId, at }: ParametersOf<Event>) {
   return {
-    id: parameter<Event, string>(() => newId("event")),
+    id: parameter<Event, string>(() => newEventId()),
     tenant_no: tenantId,
     resource: parameter<Event, string>(({ resource }) => resource.storedName),
     kind: parameter<Event, string>(({ resource, action }) => eventType(resource.storedName, action)),
@@ -162,7 +166,7 @@ export class EventRecorder {
   async recordMany(session: Session, events: EventsOfRows): Promise<void> {
     if (this.#insertMany) {
       this.#commits.recorded();
-      // The tenant is known, because its rows were deleted.
+      // The tenant is known, because its rows were written.
       await session.query(this.#insertMany, events);
       return;
     }

@@ -104,10 +104,16 @@ export class EventFeed {
   async resumedAt(position: Position): Promise<Position | undefined> {
     const newest = await selectNewest(this.#store).first(this.#store.database);
     if (position.sequence > (newest?.sequence ?? 0)) return undefined;
-    const isKnown =
-      position.transactionId === 0 || position.transactionId < (await nextTransactionOf(this.#store));
+    const isKnown = position.transactionId === 0 || (await this.#hasBegun(position));
+    if (isKnown) return position;
     // The database was restored from a dump since: the events of the dump have no transactions.
-    return isKnown ? position : new Position(0, position.sequence);
+    return position.sequence === 0 ? undefined : new Position(0, position.sequence);
+  }
+
+  /** Whether the database has had this transaction, or, for a position before its events, will have it next. */
+  async #hasBegun({ transactionId, sequence }: Position): Promise<boolean> {
+    const next = await nextTransactionOf(this.#store);
+    return sequence === 0 ? transactionId <= next : transactionId < next;
   }
 
   /** Reads delivered events again, oldest first, within bounds. */

@@ -5,6 +5,7 @@
 // here. They must not delay events, so they are looked up when events have waited for a while. Only a transaction that is
 // known to belong to another database is left out: one that cannot be identified is waited for.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Statement } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { selectNewest } from "./event-queries.ts";
@@ -51,6 +52,24 @@ export async function horizonOf({ database }: Pick<Store, "database">): Promise<
   const foreign = new Set((await database.query(selectForeign, undefined)).map(([id]) => String(id)));
   const own = inProgress.split(",").find((id) => !foreign.has(lower32(id)));
   return Number(own ?? xmax);
+}
+
+/** How long a reader waits for the transactions that were in progress when it began. */
+const maxWaitMs = 100;
+const waitIntervalMs = 5;
+
+/**
+ * The same as `completePosition`, after the transactions that are in progress now: a caller that has just
+ * written finds its event, although writes that began earlier are still running. If they take long, it does not wait for
+ * them.
+ */
+export async function presentPosition(store: Store): Promise<Position> {
+  if (!store.database.isRemote) return completePosition(store);
+  const next = await nextTransactionOf(store);
+  for (const until = performance.now() + maxWaitMs; ; await sleep(waitIntervalMs)) {
+    const horizon = await horizonOf(store);
+    if (horizon >= next || performance.now() > until) return Position.before(horizon);
+  }
 }
 
 /** The position up to which events are complete: none will be added before it. */

@@ -46,8 +46,9 @@ export class Position {
     );
   }
 
-  /** `7`, or `745-7` on PostgreSQL */
+  /** `7`, or `745-7` on PostgreSQL; `746-0` for the position after all events of 745 */
   toString(): string {
+    if (this.sequence === Number.MAX_SAFE_INTEGER) return `${this.transactionId + 1}-0`;
     return this.transactionId === 0 ? String(this.sequence) : `${this.transactionId}-${this.sequence}`;
   }
 }

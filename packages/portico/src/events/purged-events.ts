@@ -79,7 +79,11 @@ export type NeededEvents = (event: string) => RawBuilder<boolean>;
  * Deletes events after a number of days, except the newest, which shows the last sequence number, and those that are
  * needed.
  */
-export function eventRetention(store: Store, days: number, areNeeded: NeededEvents): RetentionPolicy {
+export function eventRetention(
+  store: Store,
+  days: number,
+  areNeeded: readonly NeededEvents[],
+): RetentionPolicy {
   const transactionId = store.database.isRemote ? sql`transaction_id` : sql`0 as transaction_id`;
   return {
     table: "events",
@@ -90,7 +94,10 @@ export function eventRetention(store: Store, days: number, areNeeded: NeededEven
       (select sequence, created_at, ${transactionId} from events order by sequence
         limit ${sql.lit(inspectedRows)}) as oldest
       where created_at < ${before} and sequence < (select max(sequence) from events)
-        and not (${areNeeded("oldest")}) order by sequence`,
+        and not (${sql.join(
+          areNeeded.map((each) => sql`(${each("oldest")})`),
+          sql` or `,
+        )}) order by sequence`,
     encode: (time) => new Date(time).toISOString(),
     returning: ["tenant_no", "resource", "sequence", ...(store.database.isRemote ? ["transaction_id"] : [])],
     async onDeleted(session, rows: readonly EventKey[]) {

@@ -24,6 +24,11 @@ export interface RecordedEvent {
   readonly createdAt: string;
 }
 
+/** Identifies the row of an event in its tenant: work for events of one row is done in their order. */
+export function rowKeyOf({ resource, rowId }: Pick<RecordedEvent, "resource" | "rowId">): string {
+  return `${resource} ${rowId}`;
+}
+
 /** A range of the events of a tenant's resource. */
 export interface EventRange {
   readonly tenantId: string;

@@ -69,6 +69,69 @@ function ofEachResource(
 export const scanForward = scan("asc");
 export const scanBackward = scan("desc");
 
+/** Events of a resource among which one scan looks for those of some rows. */
+export const maxSearched = 50_000;
+
+export interface RowScanInput extends After, Until {
+  readonly tenantId: string;
+  /** The stored name of the resource. */
+  readonly resource: string;
+  /** A JSON list of the ids of rows. */
+  readonly rowIds: string;
+}
+
+const mayScan = { mayScan: true, tenantOf: ({ tenantId }: RowScanInput) => tenantId };
+
+/** The last of the events among which a scan looks for those of some rows; none if all of the range are. */
+function searchedEnd(direction: "asc" | "desc") {
+  return defineQuery(
+    [eventsTable],
+    (db, input: ParametersOf<RowScanInput>, dialect) =>
+      db
+        .selectFrom("events")
+        .select(["sequence", transactionId(dialect).as("transactionId")])
+        .where("tenant_no", "=", input.tenantId)
+        .where("resource", "=", input.resource)
+        .where(isAfter(dialect, input))
+        .where(isUntil(dialect, input))
+        .orderBy(inOrder(dialect, direction))
+        .limit(sql.lit(1))
+        .offset(sql.lit(maxSearched - 1)),
+    mayScan,
+  );
+}
+
+/** The first events of some rows of a resource. */
+function scanRows(direction: "asc" | "desc") {
+  return defineQuery(
+    [eventsTable],
+    (db, input: ParametersOf<RowScanInput>, dialect) =>
+      db
+        .selectFrom("events")
+        .select(["sequence", "resource", "kind", "row_id as rowId", "created_at as createdAt"])
+        .select(transactionId(dialect).as("transactionId"))
+        .where("tenant_no", "=", input.tenantId)
+        .where("resource", "=", input.resource)
+        .where(isAfter(dialect, input))
+        .where(isUntil(dialect, input))
+        .where(
+          "row_id",
+          "in",
+          dialect.name === "sqlite"
+            ? sql<string>`(select value from json_each(${input.rowIds}))`
+            : sql<string>`(select json_array_elements_text(${input.rowIds}::json))`,
+        )
+        .orderBy(inOrder(dialect, direction))
+        .limit(sql.lit(maxScanned)),
+    mayScan,
+  );
+}
+
+export const rowScans = {
+  forward: { searchedEnd: searchedEnd("asc"), scan: scanRows("asc") },
+  backward: { searchedEnd: searchedEnd("desc"), scan: scanRows("desc") },
+};
+
 interface FittingInput {
   readonly tenantId: string;
   /** A JSON list of sequence numbers. */

@@ -49,8 +49,10 @@ export const attemptsReport: Report = {
   id: "getWebhookDeliveryAttempts",
   resource: webhookDeliveries.name,
   segment: "attempts",
+  summary: "List the attempts of a webhook delivery",
   parameters: [],
   output: {
+    title: "WebhookAttemptList",
     type: "object",
     properties: {
       data: { type: "array", items: attempt },

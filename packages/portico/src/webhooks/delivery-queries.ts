@@ -1,7 +1,7 @@
 // The queries on deliveries.
 
 import { sql } from "kysely";
-import type { RecordedEvent } from "../events/recorded-event.ts";
+import { type RecordedEvent, rowKeyOf } from "../events/recorded-event.ts";
 import { defineQuery, type ParametersOf, type QueryRow } from "../store/own-tables/query.ts";
 import { webhookDeliveries } from "./delivery.ts";
 import type { OfEndpoint } from "./endpoint-queue.ts";
@@ -46,6 +46,24 @@ export const selectNextDue = defineQuery(
       .where("tenant_no", "=", tenantId)
       .where("endpoint_id", "=", endpointId)
       .where("status", "=", sql.lit("pending")),
+);
+
+/** How many deliveries of an endpoint are pending, counted up to `max`. */
+export const countPending = defineQuery(
+  [webhookDeliveries],
+  (db, { tenantId, endpointId, max }: ParametersOf<OfEndpoint & { max: number }>) =>
+    db
+      .selectFrom((each) =>
+        each
+          .selectFrom("webhook_deliveries")
+          .select("id")
+          .where("tenant_no", "=", tenantId)
+          .where("endpoint_id", "=", endpointId)
+          .where("status", "=", sql.lit("pending"))
+          .limit(max)
+          .as("pending"),
+      )
+      .select(({ fn }) => fn.countAll<number>().as("count")),
 );
 
 /** The rows, of a JSON list of keys, for which a delivery is pending. */
@@ -95,9 +113,10 @@ export interface NewDelivery {
 }
 
 /** The delivery of a recorded event. */
-export function newDelivery({ id, type, resource, rowId, position }: RecordedEvent): NewDelivery {
+export function newDelivery(event: RecordedEvent): NewDelivery {
+  const { id, type, position } = event;
   return {
-    ...{ eventId: id, eventType: type, rowKey: `${resource} ${rowId}` },
+    ...{ eventId: id, eventType: type, rowKey: rowKeyOf(event) },
     ...{ eventTransaction: position.transactionId, eventSequence: position.sequence, payload: null },
   };
 }

@@ -3,9 +3,8 @@
 import { sql } from "kysely";
 import { newId } from "../lib/id.ts";
 import type { ColumnRow, WriteRows } from "../store/compile/many-rows.ts";
-import { compileInsertRows, compileManyRows } from "../store/compile/many-rows.ts";
+import { compileInsertRows, compileManyRows, rowColumns } from "../store/compile/many-rows.ts";
 import type { Session } from "../store/database.ts";
-import type { ColumnType } from "../store/schema/table.ts";
 import type { Store } from "../store/store.ts";
 import { attemptsTable } from "./delivery.ts";
 import { type NewDelivery, selectPendingRows } from "./delivery-queries.ts";
@@ -14,22 +13,19 @@ import type { Finished } from "./queue-record.ts";
 
 const table = "webhook_deliveries";
 
-const columns = (types: Readonly<Record<string, ColumnType>>) =>
-  Object.entries(types).map(([name, type]) => ({ name, type }));
-
-const newColumns = columns({
+const newColumns = rowColumns({
   ...{ tenant_no: "tenant", id: "text", endpoint_id: "text", event_id: "text", event_type: "text" },
   ...{ status: "text", attempts: "integer", next_attempt_at: "timestamp", row_key: "text" },
   ...{ event_transaction: "integer", event_sequence: "integer", payload: "text" },
   ...{ created_at: "timestamp", updated_at: "timestamp" },
 });
 
-const outcomeColumns = columns({
+const outcomeColumns = rowColumns({
   ...{ tenant_no: "tenant", id: "text", status: "text", attempts: "integer", next_attempt_at: "timestamp" },
   ...{ last_status: "integer", last_error: "text", duration_ms: "integer", updated_at: "timestamp" },
 });
 
-const releaseColumns = columns({
+const releaseColumns = rowColumns({
   ...{ tenant_no: "tenant", endpoint_id: "text", row_key: "text", at: "timestamp" },
 });
 

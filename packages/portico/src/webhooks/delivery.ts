@@ -57,14 +57,15 @@ export const webhookDeliveries: WebhookDeliveries = resource("webhookDelivery", 
     retries: {
       verb: "retry",
       input: {},
-      async run(current, _input, context) {
+      async run({ current, ...context }) {
         if (current.status === "pending")
           throw new Problem("conflict", "The delivery is pending; it is attempted without a retry.");
         const { caller, now, rows } = context;
         const endpoint = { tenantId: caller.tenantId, endpointId: current.endpointId };
         const [enabled] = await ownContext(context).query(selectIfEnabled, endpoint);
-        if (!enabled) throw new Problem("conflict", "The endpoint does not exist any more, or is disabled.");
-        await ownContext(context).query(wakeQueue, { ...endpoint, dueAt: now });
+        const [queue] = await ownContext(context).query(wakeQueue, { ...endpoint, dueAt: now });
+        if (!enabled || !queue)
+          throw new Problem("conflict", "The endpoint does not exist any more, or is disabled.");
         return rows.update(webhookDeliveries, current.id, { status: "pending", nextAttemptAt: now });
       },
     },
@@ -87,23 +88,30 @@ export const attemptsTable = ownTable(
   { primaryKey: ["tenant_no", "delivery_id", "number"] },
 );
 
-const index = (...names: readonly string[]): OwnIndex => ({
+const index = (name: string, ...columns: readonly string[]): OwnIndex => ({
   table: "webhook_deliveries",
-  name: `portico_webhook_deliveries_${names.join("_")}`,
-  columns: names.map((name) => ({ name, isNullable: name === "next_attempt_at" })),
+  name: `portico_webhook_deliveries_${name}`,
+  columns: columns.map((column) => ({ name: column, isNullable: false })),
   isUnique: false,
 });
 
+/** Of pending deliveries only, so that it stays small, and an outcome takes a row out of it. */
+const pendingIndex = (name: string, ...columns: readonly string[]): OwnIndex => ({
+  ...index(`pending_${name}`, ...columns),
+  where: "status = 'pending'",
+});
+
 export const deliveryIndexes: readonly OwnIndex[] = [
-  // What is due for an endpoint, the next delivery of a row, and what is old.
-  { ...index("endpoint_id", "status", "next_attempt_at"), name: "portico_webhook_deliveries_due" },
-  {
-    ...index("endpoint_id", "status", "row_key", "event_transaction", "event_sequence"),
-    name: "portico_webhook_deliveries_row",
-  },
-  index("status", "created_at"),
+  pendingIndex("due", "tenant_no", "endpoint_id", "next_attempt_at", "id"),
+  // The next delivery of a row.
+  pendingIndex(
+    "row",
+    ...["tenant_no", "endpoint_id", "row_key", "event_transaction", "event_sequence", "id"],
+  ),
   // Events that are needed for pending deliveries.
-  { ...index("status", "event_sequence"), name: "portico_webhook_deliveries_event" },
+  pendingIndex("event", "event_sequence"),
+  // What is old.
+  index("created_at", "created_at"),
 ];
 
 const deleteAttempts = defineQuery(

@@ -7,6 +7,7 @@
 
 import { sql } from "kysely";
 import { type JobOutcome, type Leased, LeaseQueue } from "../jobs/lease-queue.ts";
+import { never } from "../jobs/queue-lease.ts";
 import type { Report } from "../lib/report.ts";
 import { defineQuery, type ParametersOf } from "../store/own-tables/query.ts";
 import { ownTable } from "../store/own-tables/table.ts";
@@ -26,15 +27,6 @@ export const endpointQueuesTable = ownTable(
   },
   { primaryKey: ["tenant_no", "id"], indexes: [{ columns: ["next_attempt_at"] }] },
 );
-
-/** When a queue is due in which nothing is. */
-export const never = "9999-12-31T00:00:00.000Z";
-
-/**
- * The duration of a lease: how long the deliveries of an endpoint wait after a crash. It is extended while attempts are in
- * progress, so it can be shorter than an attempt.
- */
-export const leaseMs = 6_000;
 
 export interface OfEndpoint {
   readonly tenantId: string;
@@ -56,7 +48,10 @@ export const insertQueue = defineQuery(
       .onConflict((conflict) => conflict.columns(["tenant_no", "id"]).doNothing()),
 );
 
-/** Locks a queue until the transaction ends, and makes it due at a time at the latest, unless a process works on it. */
+/**
+ * Locks a queue until the transaction ends, and makes it due at a time at the latest, unless a process works on it. Returns
+ * nothing if the endpoint was deleted: then nobody would send or fail what is added to it.
+ */
 export const wakeQueue = defineQuery(
   [endpointQueuesTable],
   (db, { tenantId, endpointId, dueAt }: ParametersOf<OfEndpoint & { dueAt: string }>) =>
@@ -71,7 +66,8 @@ export const wakeQueue = defineQuery(
           .end(),
       }))
       .where("tenant_no", "=", tenantId)
-      .where("id", "=", endpointId),
+      .where("id", "=", endpointId)
+      .returning("id"),
 );
 
 export const deleteQueue = defineQuery(

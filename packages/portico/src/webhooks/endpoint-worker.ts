@@ -10,14 +10,16 @@ import type { Encryption } from "../lib/encryption.ts";
 import type { FairQueue } from "../lib/fair-queue.ts";
 import type { OutboundFetch } from "../net/outbound-fetch.ts";
 import { attemptDelivery, goneStatus, type Message } from "./attempt.ts";
-import { type MessageContext, messagesOf } from "./delivery-messages.ts";
+import { type MessageContext, messagesOf, sizesOfFirst } from "./delivery-messages.ts";
 import { type DueDelivery, selectDue } from "./delivery-queries.ts";
 import type { DisableEndpoint } from "./disable-endpoint.ts";
 import { findEndpoint, type Target } from "./endpoint-queries.ts";
 import type { EndpointQueues, LeasedQueue, OfEndpoint } from "./endpoint-queue.ts";
+import type { MessageMemory } from "./message-memory.ts";
+import { failed, outcomeOf, postponed } from "./outcome.ts";
 import { type Finished, QueueRecord } from "./queue-record.ts";
 import type { DeliverySchedule } from "./schedule.ts";
-import { signingKeys } from "./secret.ts";
+import { lostSecret, signingKeys } from "./secret.ts";
 
 /** The lease is extended when this much of it is left. */
 const extendBeforeMs = 4_000;
@@ -49,6 +51,8 @@ export interface WorkerOptions extends MessageContext {
   readonly encryption: Encryption;
   readonly disable: DisableEndpoint;
   readonly pace: Pace;
+  /** Bounds the messages of all workers. */
+  readonly memory: MessageMemory;
   readonly isStopping: () => boolean;
   /** Whether endpoints may wait for a worker. */
   readonly isCrowded: () => boolean;
@@ -91,9 +95,14 @@ export class EndpointWorker {
 
   /** Waits until the pace allows to start deliveries. @returns how many; 0 while all requests are in progress */
   async #waitForRoom(): Promise<number> {
-    const { pace } = this.#options;
+    const { pace, memory, isStopping } = this.#options;
     const free = this.#maxRequests - this.#inProgress.size;
     if (free <= 0) return 0;
+    if (!memory.hasRoom(this.#endpoint.tenantId) && !isStopping()) {
+      if (this.#isIdle) await sleep(lookMs);
+      if (this.#record.remainingMs <= extendBeforeMs) await this.#write([]);
+      return 0;
+    }
     const room = Math.min(free, Math.max(minTogether, Math.floor(pace.burst)));
     await pace.take(room + unitsOfLook);
     if (this.#record.remainingMs <= extendBeforeMs) await this.#write([]);
@@ -129,58 +138,55 @@ export class EndpointWorker {
 
   /** @returns how many */
   async #startDue(target: Target, caller: Caller, room: number): Promise<number> {
-    const { store, encryption } = this.#options;
+    const { store, encryption, memory, schedule, report } = this.#options;
+    const { tenantId, endpointId } = this.#endpoint;
     const now = new Date().toISOString();
     const due = await selectDue(store).all(store.database, { ...this.#endpoint, now });
-    const next = due.filter(({ id }) => !this.#inProgress.has(id)).slice(0, room);
-    if (next.length === 0) return 0;
+    const candidates = due.filter(({ id }) => !this.#inProgress.has(id)).slice(0, room);
+    const sizes = await sizesOfFirst(store, candidates);
+    const next = candidates.slice(0, sizes.length);
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    if (next.length === 0 || !memory.take(tenantId, bytes)) return 0;
     const keys = signingKeys(encryption, target.secrets, now);
-    const messages =
-      keys.length > 0
-        ? await messagesOf(this.#options, this.#endpoint, caller, next)
-        : new Map<DueDelivery, string>();
-    if (keys.length === 0) this.#reportLostSecret();
-    for (const delivery of next) {
+    if (keys.length === 0) report("webhooks cannot be signed", { endpoint: endpointId, reason: lostSecret });
+    const messages = await this.#messages(keys, caller, next).catch((error) => {
+      memory.free(tenantId, bytes);
+      throw error;
+    });
+    for (const [index, delivery] of next.entries()) {
       this.#inProgress.add(delivery.id);
       const message = messages.get(delivery);
-      if (typeof message !== "object") this.#fail(delivery, message);
-      else this.#send(target, keys, delivery, message);
+      const free = (): void => memory.free(tenantId, sizes[index]!);
+      if (typeof message === "object") this.#send(target, keys, delivery, message, free);
+      else {
+        free();
+        const reason = keys.length > 0 ? "A policy could not be evaluated." : lostSecret;
+        this.#finished.push(
+          message === undefined ? postponed(schedule, delivery, reason) : failed(delivery, message),
+        );
+      }
     }
     return next.length;
   }
 
-  #reportLostSecret(): void {
-    const message = "the secret of a webhook endpoint cannot be decrypted: was PORTICO_SECRET replaced?";
-    this.#options.report(message, { endpoint: this.#endpoint.endpointId });
+  /** None if there is no key to sign them. */
+  async #messages(
+    keys: readonly Buffer[],
+    caller: Caller,
+    next: readonly DueDelivery[],
+  ): Promise<ReadonlyMap<DueDelivery, Message | string>> {
+    return keys.length > 0 ? messagesOf(this.#options, this.#endpoint, caller, next) : new Map();
   }
 
-  /** @param reason undefined if it may succeed later */
-  #fail(delivery: DueDelivery, reason: string | undefined): void {
-    const at = new Date().toISOString();
-    if (reason !== undefined) {
-      this.#finished.push({
-        delivery,
-        at,
-        status: "failed",
-        nextAttemptAt: null,
-        error: reason,
-        attempt: undefined,
-      });
-      return;
-    }
-    const attempt = {
-      at,
-      status: null,
-      durationMs: 0,
-      error: "internal error",
-      response: null,
-      retryAfterMs: undefined,
-    };
-    this.#finished.push(this.#outcomeOf(delivery, attempt));
-  }
-
-  #send(target: Target, keys: readonly Buffer[], delivery: DueDelivery, message: Message): void {
-    const { slots, failingSlots, outbound } = this.#options;
+  /** @param free called when the attempt has ended */
+  #send(
+    target: Target,
+    keys: readonly Buffer[],
+    delivery: DueDelivery,
+    message: Message,
+    free: () => void,
+  ): void {
+    const { slots, failingSlots, outbound, schedule } = this.#options;
     const ownSlots = this.#maxRequests > 1 ? slots : failingSlots;
     const attempted = ownSlots.run(
       () => attemptDelivery(outbound, target.url, keys, message),
@@ -188,23 +194,19 @@ export class EndpointWorker {
     );
     attempted.then(
       (attempt) => {
-        this.#finished.push(this.#outcomeOf(delivery, attempt));
+        free();
+        this.#finished.push(outcomeOf(schedule, delivery, attempt));
         this.#maxRequests = attempt.error === null ? maxRequests : 1;
         this.#wake();
       },
       (err: unknown) => {
         // The delivery stays due.
+        free();
         this.#options.report("a webhook delivery could not be attempted", { delivery: delivery.id, err });
         this.#inProgress.delete(delivery.id);
         this.#wake();
       },
     );
-  }
-
-  #outcomeOf(delivery: DueDelivery, attempt: NonNullable<Finished["attempt"]>): Finished {
-    const { status, delayMs } = this.#options.schedule.verdict(delivery.attempts + 1, attempt);
-    const nextAttemptAt = delayMs === undefined ? null : new Date(Date.now() + delayMs).toISOString();
-    return { delivery, at: new Date().toISOString(), status, nextAttemptAt, error: attempt.error, attempt };
   }
 
   /** Waits for an outcome, and a little for others; or until it is time to look for new deliveries. */

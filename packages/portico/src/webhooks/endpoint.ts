@@ -4,15 +4,16 @@ import { ownContext } from "../auth/own-hook-context.ts";
 import { type Principal, principalOf } from "../auth/principal.ts";
 import { rotationInput } from "../auth/rotation.ts";
 import { requireTenant } from "../auth/tenants/existing-tenant.ts";
-import { type HookContext, type Resource, resource } from "../declare/resource.ts";
+import type { HookContext } from "../declare/hooks.ts";
+import { type Resource, resource } from "../declare/resource.ts";
 import { type FieldError, Problem, validationError } from "../errors.ts";
+import { unknownPatterns } from "../events/event-patterns.ts";
 import type { Encryption } from "../lib/encryption.ts";
 import { webhookScopes } from "./delivery.ts";
 import { countEndpoints, selectPresent, selectSecrets } from "./endpoint-queries.ts";
 import { insertQueue, wakeQueue } from "./endpoint-queue.ts";
 import { endpointUrlError } from "./endpoint-url.ts";
 import { endpointFields } from "./endpoints-table.ts";
-import { unknownPatterns } from "./event-types.ts";
 import { generateSecret, type StoredSecret, withNewSecret } from "./secret.ts";
 
 /** Endpoints of one tenant. */
@@ -37,6 +38,10 @@ export function declareEndpoints({ isPrivateAllowed, encryption }: EndpointOptio
     scopes: webhookScopes,
     filter: ["status"],
     validate: ({ url }) => urlErrors(url, isPrivateAllowed),
+    returnsOnce: {
+      secret: "The secret that signs deliveries. It is not shown again.",
+      warning: "That the secret is not shown again.",
+    },
     hooks: {
       before: {
         async create(input, context) {
@@ -81,7 +86,7 @@ export function declareEndpoints({ isPrivateAllowed, encryption }: EndpointOptio
       rotations: {
         verb: "rotate",
         input: rotationInput("secret"),
-        async run(current, { overlapSeconds }, context) {
+        async run({ current, input: { overlapSeconds }, ...context }) {
           const { caller, now, rows, returnOnce } = context;
           const target = { tenantId: caller.tenantId, endpointId: current.id };
           const [stored] = await ownContext(context).query(selectSecrets, target);

@@ -14,10 +14,8 @@ import {
 import { declareEndpoints, type WebhookEndpoints } from "./endpoint.ts";
 import { endpointQueuesTable } from "./endpoint-queue.ts";
 import { replayEvents, testEndpoint } from "./operations.ts";
-import { readerTable } from "./reader-table.ts";
+import { webhookReaderTable } from "./reader-table.ts";
 
-/** How long a receiver may take to answer. */
-const requestTimeoutMs = 15_000;
 /** How long requests in progress may take when the server is closed. */
 const shutdownTimeoutMs = 8_000;
 /**
@@ -26,6 +24,8 @@ const shutdownTimeoutMs = 8_000;
 const deliveryPace = { minRate: 600, maxRate: 20_000 };
 const readIntervalMs = 50;
 const sendIntervalMs = 250;
+/** Rows of processes that still have an earlier PORTICO_SECRET can be added for a while. */
+const renewalIntervalMs = 10 * 60 * 1_000;
 
 /** Webhooks: endpoints, and the delivery of events to them. */
 export function webhooksModule({
@@ -38,7 +38,7 @@ export function webhooksModule({
   });
   return {
     endpoints,
-    tables: [attemptsTable, endpointQueuesTable, readerTable],
+    tables: [attemptsTable, endpointQueuesTable, webhookReaderTable],
     indexes: deliveryIndexes,
     resources: [endpoints, webhookDeliveries],
     operations: [testEndpoint, replayEvents],
@@ -49,7 +49,7 @@ export function webhooksModule({
 
 async function startDelivering(endpoints: WebhookEndpoints, context: ServerContext): Promise<RunningModule> {
   const [
-    { EventReader },
+    { DeliveryQueuer },
     { DeliverySender },
     { OutboundFetch },
     { DeliverySchedule },
@@ -58,8 +58,9 @@ async function startDelivering(endpoints: WebhookEndpoints, context: ServerConte
     { registerWebhookRoutes },
     { VisibleEvents },
     { Pace },
+    { renewSecrets },
   ] = await Promise.all([
-    import("./event-reader.ts"),
+    import("./delivery-queuer.ts"),
     import("./sender.ts"),
     import("../net/outbound-fetch.ts"),
     import("./schedule.ts"),
@@ -68,8 +69,9 @@ async function startDelivering(endpoints: WebhookEndpoints, context: ServerConte
     import("./routes.ts"),
     import("../subscriptions/visible-events.ts"),
     import("../jobs/pace.ts"),
+    import("./secret-renewal.ts"),
   ]);
-  const { app, settings, store, engine, model, events, report, secrets } = context;
+  const { app, settings, store, engine, model, events, report, secrets, idempotentRequests } = context;
   const shared = {
     ...{ store, engine, events, report },
     visible: new VisibleEvents(engine, events),
@@ -78,19 +80,19 @@ async function startDelivering(endpoints: WebhookEndpoints, context: ServerConte
     pace: new Pace(deliveryPace),
   };
   const schedule = new DeliverySchedule(settings.webhookSchedule);
+  const encryption = new Encryption(secrets);
+  const attemptTimeoutMs = settings.webhookTimeout * 1_000;
   const sender = new DeliverySender({
-    ...shared,
-    schedule,
-    encryption: new Encryption(secrets),
+    ...{ ...shared, schedule, encryption },
     outbound: new OutboundFetch({
       isPrivateAllowed: settings.webhookPrivate,
-      timeoutMs: requestTimeoutMs,
+      timeoutMs: attemptTimeoutMs,
       maxBytes: maxResponseBytes,
       isBodyOptional: true,
     }),
     disable: endpointDisabler({ store, engine, endpoints, emails: emailSettings(app, settings) }),
   });
-  const reader = new EventReader({
+  const queuer = new DeliveryQueuer({
     ...shared,
     firstDelayMs: schedule.firstDelayMs,
     onAdded: () => sender.wake(),
@@ -100,15 +102,25 @@ async function startDelivering(endpoints: WebhookEndpoints, context: ServerConte
       {
         name: "queueing webhook deliveries",
         intervalMs: readIntervalMs,
-        run: (signal) => reader.poll(signal),
+        run: (signal) => queuer.poll(signal),
       },
       { name: "sending webhook deliveries", intervalMs: sendIntervalMs, run: () => sender.poll() },
+      ...(secrets.length > 1
+        ? [
+            {
+              name: "encrypting the secrets of webhook endpoints again",
+              intervalMs: renewalIntervalMs,
+              run: () => renewSecrets(store, encryption),
+            },
+          ]
+        : []),
     ],
-    register: (routes, { callerOf }) => registerWebhookRoutes(routes, callerOf, shared),
+    register: (routes, { callerOf }) =>
+      registerWebhookRoutes(routes, { ...shared, attemptTimeoutMs, callerOf, idempotentRequests }),
     retention: [deliveryRetention(store, settings.eventDays)],
     async stop() {
       shared.pace.end();
-      await reader.stop();
+      await queuer.stop();
       await sender.stop(shutdownTimeoutMs);
     },
   };

@@ -1,9 +1,11 @@
 // The operations on webhook endpoints that answer with something else than an endpoint, as data.
 
-import type { JsonSchema } from "../model/json-schema.ts";
+import { type JsonSchema, rowSchema } from "../model/json-schema.ts";
+import type { Model } from "../model/model.ts";
+import { commonErrors, repeatableErrors } from "../model/operation-errors.ts";
 import { pathParameter } from "../model/operation-parameters.ts";
-import { commonErrors, type ModuleOperation } from "../model/operations.ts";
-import { webhookScopes } from "./delivery.ts";
+import type { ModuleOperation } from "../model/operations.ts";
+import { webhookDeliveries, webhookScopes } from "./delivery.ts";
 
 const common = {
   kind: "module",
@@ -14,44 +16,31 @@ const common = {
   errors: [...commonErrors, "not_found", "conflict", "payload_too_large", "unsupported_media_type"],
 } as const;
 
-const nullable = (type: string): JsonSchema => ({ type: [type, "null"] });
 const time: JsonSchema = { type: "string", format: "date-time" };
 
-/** A delivery as `GET /v1/webhook-deliveries/{id}` shows it. */
-const delivery: JsonSchema = {
-  type: "object",
-  properties: {
-    id: { type: "string" },
-    endpointId: { type: "string" },
-    eventId: { type: "string" },
-    eventType: { type: "string" },
-    status: { type: "string", enum: ["pending", "succeeded", "failed"] },
-    attempts: { type: "integer" },
-    nextAttemptAt: { ...nullable("string"), format: "date-time" },
-    lastStatus: nullable("integer"),
-    lastError: nullable("string"),
-    durationMs: nullable("integer"),
-    createdAt: time,
-    updatedAt: time,
-  },
-  required: ["id", "endpointId", "eventId", "eventType", "status", "attempts", "createdAt", "updatedAt"],
-};
-
 /** Sends an event of the type `webhook.test`, and waits for the outcome of the first attempt. */
-export const testEndpoint = Object.freeze<ModuleOperation>({
-  ...common,
-  id: "testWebhookEndpoint",
-  path: "/webhook-endpoints/{id}/tests",
-  input: undefined,
-  output: delivery,
-});
+export const testEndpoint = ({ resource }: Pick<Model, "resource">) =>
+  Object.freeze<ModuleOperation>({
+    ...common,
+    id: "testWebhookEndpoint",
+    path: "/webhook-endpoints/{id}/tests",
+    summary: "Test a webhook endpoint",
+    description: "Sends an event of the type `webhook.test`, and waits for the outcome of the first attempt.",
+    status: 201,
+    input: undefined,
+    output: { title: "WebhookDelivery", ...rowSchema(resource.get(webhookDeliveries.name)!) },
+  });
 
 /** Delivers past events again. */
 export const replayEvents = Object.freeze<ModuleOperation>({
   ...common,
   id: "replayWebhookEvents",
   path: "/webhook-endpoints/{id}/replays",
+  summary: "Replay events",
+  description: "Delivers past events again.",
+  status: 202,
   input: {
+    title: "WebhookReplayCreate",
     type: "object",
     properties: {
       from: time,
@@ -65,7 +54,9 @@ export const replayEvents = Object.freeze<ModuleOperation>({
     required: ["from"],
     additionalProperties: false,
   },
+  errors: [...common.errors, ...repeatableErrors],
   output: {
+    title: "WebhookReplay",
     type: "object",
     properties: { count: { type: "integer", description: "The number of deliveries." } },
     required: ["count"],

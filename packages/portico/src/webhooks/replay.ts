@@ -3,20 +3,23 @@
 import type { Principals } from "../auth/principal.ts";
 import { InvalidInput } from "../engine/validation/invalid-input.ts";
 import { type FieldError, Problem } from "../errors.ts";
+import { selectsType, unknownPatterns } from "../events/event-patterns.ts";
 import { positionAfter, positionBefore } from "../events/event-search.ts";
 import type { EventFeed } from "../events/feed.ts";
 import { parseTimestamp } from "../lib/timestamp.ts";
 import type { Model } from "../model/model.ts";
+import type { Session } from "../store/database.ts";
 import type { VisibleEvents } from "../subscriptions/visible-events.ts";
-import { type NewDelivery, newDelivery } from "./delivery-queries.ts";
+import { countPending, type NewDelivery, newDelivery } from "./delivery-queries.ts";
 import { insertDeliveries } from "./delivery-writes.ts";
 import type { Target } from "./endpoint-queries.ts";
 import { wakeQueue } from "./endpoint-queue.ts";
-import { selectsType, unknownPatterns } from "./event-types.ts";
-import { requireEnabled, type WebhookContext } from "./test-event.ts";
+import { requireEnabled, requireQueue, type WebhookContext } from "./test-event.ts";
 
 /** Deliveries of one replay. */
 export const maxReplayed = 10_000;
+/** Replays add none to an endpoint that has as many pending ones. */
+const maxPending = 20_000;
 const addedTogether = 500;
 
 export interface ReplayContext extends WebhookContext {
@@ -70,36 +73,22 @@ function typesOf(value: unknown, model: Model, errors: FieldError[]): readonly s
   return undefined;
 }
 
-/**
- * Queues deliveries of the events of a time that the endpoint may get now and selects.
- * @returns how many
- * @throws Problem `conflict` for an endpoint that is disabled; `validation_error` for too many events
- */
-export async function replay(
-  context: ReplayContext,
-  target: Target,
-  request: ReplayRequest,
-): Promise<number> {
-  requireEnabled(target);
-  const deliveries = await eventsToReplay(context, target, request);
-  const { store } = context;
-  const { tenantId, endpointId } = target;
-  for (let first = 0; first < deliveries.length; first += addedTogether) {
-    const now = new Date().toISOString();
-    const part = deliveries.slice(first, first + addedTogether);
-    await store.transaction(async (session) => {
-      await wakeQueue(store).run(session, { tenantId, endpointId, dueAt: now });
-      await insertDeliveries(store, session, target, part, { now, dueAt: now });
-    });
-  }
-  return deliveries.length;
+/** The deliveries of a replay, which are not queued yet. */
+export interface PlannedReplay {
+  readonly target: Target;
+  readonly deliveries: readonly NewDelivery[];
 }
 
-async function eventsToReplay(
+/**
+ * Finds the events of a time that the endpoint may get now and selects.
+ * @throws Problem `conflict` for an endpoint that is disabled; `validation_error` for too many events
+ */
+export async function planReplay(
   { store, visible, events, principals }: ReplayContext,
   target: Target,
   { from, to, eventTypes = ["*"] }: ReplayRequest,
-): Promise<readonly NewDelivery[]> {
+): Promise<PlannedReplay> {
+  requireEnabled(target);
   const caller = await principals.current(target.principal);
   if (!caller) throw new Problem("conflict", "The credential of the endpoint is not valid any more.");
   const { tenantId } = target;
@@ -121,11 +110,44 @@ async function eventsToReplay(
       if (!last) break;
       after = last.position;
     }
-  return deliveries.sort(byPosition);
+  return { target, deliveries: deliveries.sort(byPosition) };
+}
+
+/**
+ * Queues the deliveries.
+ * @param session of a transaction that queues all of them; by default, some are queued together
+ * @returns how many
+ * @throws Problem `conflict` if the endpoint was deleted meanwhile, or has too many pending deliveries
+ */
+export async function replay(
+  { store }: Pick<ReplayContext, "store">,
+  { target, deliveries }: PlannedReplay,
+  session?: Session,
+): Promise<number> {
+  const { tenantId, endpointId } = target;
+  for (let first = 0; first < deliveries.length; first += addedTogether) {
+    const now = new Date().toISOString();
+    const part = deliveries.slice(first, first + addedTogether);
+    const add = async (own: Session): Promise<void> => {
+      requireQueue(await wakeQueue(store).first(own, { tenantId, endpointId, dueAt: now }));
+      const pending = await countPending(store).first(own, { tenantId, endpointId, max: maxPending });
+      if (pending!.count >= maxPending) throw tooManyPending();
+      await insertDeliveries(store, own, target, part, { now, dueAt: now });
+    };
+    await (session ? add(session) : store.transaction(add));
+  }
+  return deliveries.length;
 }
 
 function byPosition(one: NewDelivery, other: NewDelivery): number {
   return one.eventTransaction - other.eventTransaction || one.eventSequence - other.eventSequence;
+}
+
+function tooManyPending(): Problem {
+  return new Problem(
+    "conflict",
+    `The endpoint has ${maxPending} pending deliveries. Replay further events when they have been delivered.`,
+  );
 }
 
 function tooMany(): InvalidInput {

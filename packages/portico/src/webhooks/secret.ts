@@ -52,6 +52,10 @@ export function signingKeys(
   });
 }
 
+/** Why nothing can be signed, for the log and for deliveries. */
+export const lostSecret =
+  "The secret of the endpoint cannot be decrypted, because PORTICO_SECRET was replaced. Rotate the secret of the endpoint.";
+
 /** The key of a secret: the bytes after its prefix. */
 export function keyOf(secret: string): Buffer {
   return Buffer.from(secret.slice(prefix.length), "base64");

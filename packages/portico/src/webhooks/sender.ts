@@ -2,10 +2,12 @@
 // send for each.
 
 import { randomUUID } from "node:crypto";
+import { leaseMs } from "../jobs/queue-lease.ts";
 import { FairQueue } from "../lib/fair-queue.ts";
 import type { OutboundFetch } from "../net/outbound-fetch.ts";
-import { EndpointQueues, type LeasedQueue, leaseMs } from "./endpoint-queue.ts";
+import { EndpointQueues, type LeasedQueue } from "./endpoint-queue.ts";
 import { EndpointWorker, type WorkerOptions } from "./endpoint-worker.ts";
+import { MessageMemory } from "./message-memory.ts";
 
 /** Endpoints that a process sends to at once. */
 const maxEndpointsAtOnce = 1_000;
@@ -15,7 +17,10 @@ const requestSlots = { slots: 256, slotsPerGroup: 128 };
 const failingSlots = { slots: 128, slotsPerGroup: 16 };
 
 export interface SenderOptions
-  extends Omit<WorkerOptions, "queues" | "slots" | "failingSlots" | "outbound" | "isStopping" | "isCrowded"> {
+  extends Omit<
+    WorkerOptions,
+    "queues" | "memory" | "slots" | "failingSlots" | "outbound" | "isStopping" | "isCrowded"
+  > {
   readonly outbound: OutboundFetch;
 }
 
@@ -34,6 +39,7 @@ export class DeliverySender {
       queues: this.#queues,
       slots: new FairQueue(requestSlots),
       failingSlots: new FairQueue(failingSlots),
+      memory: new MessageMemory(),
       isCrowded: () => this.#workers.size >= maxEndpointsAtOnce,
       isStopping: () => this.#stopping.signal.aborted,
     };

@@ -14,18 +14,26 @@ import { wakeQueue } from "./endpoint-queue.ts";
 
 export const testEventType = "webhook.test";
 
-/** A little longer than an attempt can take. */
-const waitMs = 17_000;
-const lookMs = 50;
+/** How long the outcome of a test may take beyond the time for an attempt. */
+const extraMs = 2_000;
+/** How often the delivery is read: less and less often. */
+const lookMs = { first: 20, last: 500, growth: 1.3 };
 
 export interface WebhookContext {
   readonly store: Store;
   readonly engine: Engine;
+  /** How long an attempt may take. */
+  readonly attemptTimeoutMs: number;
 }
 
 /** @throws Problem `conflict` for an endpoint that is disabled */
 export function requireEnabled({ isEnabled }: Target): void {
   if (!isEnabled) throw new Problem("conflict", "The endpoint is disabled. Set its status to enabled first.");
+}
+
+/** @throws Problem `conflict` if the endpoint was deleted since it was found */
+export function requireQueue(queue: object | undefined): void {
+  if (!queue) throw new Problem("conflict", "The endpoint was deleted meanwhile.");
 }
 
 /**
@@ -34,7 +42,7 @@ export function requireEnabled({ isEnabled }: Target): void {
  * @throws Problem `conflict` for an endpoint that is disabled
  */
 export async function sendTest(
-  { store, engine }: WebhookContext,
+  { store, engine, attemptTimeoutMs }: WebhookContext,
   caller: Caller,
   target: Target,
 ): Promise<string> {
@@ -47,7 +55,7 @@ export async function sendTest(
     ...{ eventTransaction: 0, eventSequence: 0, payload: JSON.stringify({ endpointId }) },
   };
   const id = await store.transaction(async (session) => {
-    await wakeQueue(store).run(session, { tenantId, endpointId, dueAt: now });
+    requireQueue(await wakeQueue(store).first(session, { tenantId, endpointId, dueAt: now }));
     const added = await insertDeliveries(store, session, target, [delivery], {
       ...{ now, dueAt: new Date(0).toISOString() },
     });
@@ -55,9 +63,11 @@ export async function sendTest(
   });
   const resource = engine.model.resource.get(webhookDeliveries.name)!;
   const read = { resource, selection: wholeRow(resource), id, conditions: [] };
-  for (const until = Date.now() + waitMs; ; await sleep(lookMs)) {
+  const until = Date.now() + attemptTimeoutMs + extraMs;
+  for (let waitMs = lookMs.first; ; waitMs = Math.min(lookMs.last, waitMs * lookMs.growth)) {
+    await sleep(waitMs);
     const text = await engine.get(caller, read);
-    if (JSON.parse(text).attempts > 0 || JSON.parse(text).status !== "pending" || Date.now() >= until)
-      return text;
+    const { attempts, status } = JSON.parse(text);
+    if (attempts > 0 || status !== "pending" || Date.now() >= until) return text;
   }
 }

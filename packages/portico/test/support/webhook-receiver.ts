@@ -6,8 +6,7 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
-import type { TestServer } from "./scenario.ts";
-import type { Answer, RequestOptions } from "./server.ts";
+import type { Answer } from "./server.ts";
 
 export interface Received {
   readonly path: string;
@@ -27,7 +26,7 @@ export class WebhookReceiver {
   respond: Respond = (response) => void response.writeHead(204).end();
   #waiting: (() => void)[] = [];
 
-  private constructor() {
+  constructor() {
     this.#server = createServer(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk);
@@ -40,11 +39,9 @@ export class WebhookReceiver {
     });
   }
 
-  static async start(): Promise<WebhookReceiver> {
-    const receiver = new WebhookReceiver();
-    receiver.#server.listen(0, "127.0.0.1");
-    await once(receiver.#server, "listening");
-    return receiver;
+  async start(): Promise<void> {
+    this.#server.listen(0, "127.0.0.1");
+    await once(this.#server, "listening");
   }
 
   get url(): string {
@@ -93,16 +90,6 @@ export class WebhookReceiver {
 /** Verifies a request as a consumer does. @throws Error for an invalid signature */
 export function verify(secret: string, { text, headers }: Received): unknown {
   return new Webhook(secret).verify(text, headers as Record<string, string>);
-}
-
-/** Creates an endpoint. @returns its row, with the secret */
-export function makeEndpoint(
-  server: Pick<TestServer, "create">,
-  url: string,
-  eventTypes: readonly string[],
-  options?: RequestOptions,
-): Promise<Answer["body"]> {
-  return server.create("/v1/webhook-endpoints", { url, eventTypes }, options);
 }
 
 /** Reads until a condition holds. @throws AssertionError after 20 seconds */

@@ -2,24 +2,17 @@
 
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { openReader } from "../support/database-reader.ts";
-import { serve } from "../support/scenario.ts";
 import { onEachDatabase } from "../support/server.ts";
-import { makeEndpoint, until, verify, WebhookReceiver } from "../support/webhook-receiver.ts";
+import { until, verify } from "../support/webhook-receiver.ts";
+import { serveWebhooks } from "../support/webhooks.ts";
 
 onEachDatabase("the delivery of events", (database) => {
-  const server = serve(database, { env: { PORTICO_WEBHOOK_SCHEDULE: "0,0,1" } });
-  let receiver: WebhookReceiver;
-  before(async () => {
-    receiver = await WebhookReceiver.start();
+  const { server, receiver, endpointAt, endpoint, deliveriesOf } = serveWebhooks(database, {
+    env: { PORTICO_WEBHOOK_SCHEDULE: "0,0,1" },
   });
-  after(() => receiver.stop());
-  const endpointAt = (path: string, eventTypes: readonly string[] = ["post.*"]) =>
-    makeEndpoint(server, receiver.url + path, eventTypes);
   const createPost = (title = "Hello") => server.create("/posts", { title });
-  const deliveriesOf = async (endpointId: string) =>
-    (await server.request(`/v1/webhook-deliveries?endpointId=${endpointId}&limit=100`)).body.data;
 
   test("an event is sent as Standard Webhooks defines it, with the row as the API shows it", async () => {
     const { id: endpointId, secret } = await endpointAt("/standard", ["post.created"]);
@@ -117,8 +110,7 @@ onEachDatabase("the delivery of events", (database) => {
     const { id } = await endpointAt("/gone");
     receiver.respond = (response) => void response.writeHead(410).end();
     await createPost();
-    const endpointOf = async () => (await server.request(`/v1/webhook-endpoints/${id}`)).body;
-    const disabled = await until(endpointOf, undefined, ({ status }) => status === "disabled");
+    const disabled = await until(endpoint, id, ({ status }) => status === "disabled");
     assert.equal(disabled.disabledReason, "gone");
     receiver.respond = (response) => void response.writeHead(200).end();
     const missed = await createPost("Missed");
@@ -144,14 +136,13 @@ onEachDatabase("the delivery of events", (database) => {
       );
     await createPost();
     await failedOnce(1);
-    assert.equal((await server.request(`/v1/webhook-endpoints/${id}`)).body.status, "enabled");
+    assert.equal((await endpoint(id)).status, "enabled");
     const longAgo = new Date(Date.now() - 5 * 86_400_000).toISOString();
     const reader = openReader(server.workspace.databaseUrl);
     await reader.write(`update webhook_queues set failing_since = '${longAgo}' where id = '${id}'`);
     await reader.close();
     await createPost();
-    const endpointOf = async () => (await server.request(`/v1/webhook-endpoints/${id}`)).body;
-    const disabled = await until(endpointOf, undefined, ({ status }) => status === "disabled");
+    const disabled = await until(endpoint, id, ({ status }) => status === "disabled");
     assert.equal(disabled.disabledReason, "failing");
     await failedOnce(2);
   });
@@ -181,7 +172,7 @@ onEachDatabase("the delivery of events", (database) => {
     const held: ServerResponse[] = [];
     receiver.respond = (response, { path }) => {
       if (path === "/hanging") held.push(response);
-      else if (path === "/resetting") response.socket!.destroy();
+      else if (path === "/resetting") response.req.socket.destroy();
       else response.writeHead(200).end();
     };
     await endpointAt("/hanging");

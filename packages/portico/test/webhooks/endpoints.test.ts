@@ -4,12 +4,13 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { endpointUrlError } from "../../src/webhooks/endpoint-url.ts";
+import { writeDirectly } from "../support/database-reader.ts";
 import { freePort } from "../support/free-port.ts";
-import { serve } from "../support/scenario.ts";
 import { onEachDatabase, Portico, projectFolder, type RequestOptions } from "../support/server.ts";
-import { makeEndpoint, until, verify, WebhookReceiver } from "../support/webhook-receiver.ts";
+import { until, verify } from "../support/webhook-receiver.ts";
+import { serveWebhooks } from "../support/webhooks.ts";
 
 test("without private addresses, an endpoint must use https and be at a public address", () => {
   const refused = [
@@ -24,14 +25,9 @@ test("without private addresses, an endpoint must use https and be at a public a
 });
 
 onEachDatabase("webhook endpoints", (database) => {
-  const server = serve(database, { env: { PORTICO_WEBHOOK_SCHEDULE: "0" } });
-  let receiver: WebhookReceiver;
-  before(async () => {
-    receiver = await WebhookReceiver.start();
+  const { server, receiver, endpointAt, deliveriesOf } = serveWebhooks(database, {
+    env: { PORTICO_WEBHOOK_SCHEDULE: "0" },
   });
-  after(() => receiver.stop());
-  const endpointAt = (path: string, eventTypes: readonly string[] = ["post.*"]) =>
-    makeEndpoint(server, receiver.url + path, eventTypes);
   const post = (path: string, body: unknown = {}, options: RequestOptions = {}) =>
     server.request(`/v1/webhook-endpoints${path && `/${path}`}`, { method: "POST", body, ...options });
 
@@ -113,6 +109,31 @@ onEachDatabase("webhook endpoints", (database) => {
       assert.ok([400, 422].includes((await post(`${id}/replays`, body)).status), JSON.stringify(body));
   });
 
+  test("replays add nothing to an endpoint with 20,000 pending deliveries", async () => {
+    const from = new Date().toISOString();
+    const { id } = await endpointAt("/many");
+    await server.create("/posts", { title: "Old" });
+    await receiver.waitFor("/many");
+    const [delivery] = await deliveriesOf(id);
+    const columns = `tenant_no, endpoint_id, event_id, event_type, event_transaction, event_sequence, row_key, payload,
+      attempts, created_at, updated_at`;
+    const { databaseUrl } = server.workspace;
+    const add = (count: number, first: number): Promise<void> =>
+      writeDirectly(
+        databaseUrl,
+        `insert into webhook_deliveries (id, status, ${columns}) with recursive n(n) as
+          (select ${first} union all select n + 1 from n where n < ${first + count - 1})
+          select d.id || n.n, 'pending', ${columns} from webhook_deliveries as d cross join n where d.id = '${delivery.id}'`,
+      );
+    await add(19_999, 1);
+    assert.deepEqual((await post(`${id}/replays`, { from })).body, { count: 1 });
+    await add(1, 20_000);
+    const refused = await post(`${id}/replays`, { from });
+    assert.equal(refused.status, 409);
+    assert.match(JSON.stringify(refused.body), /20000 pending deliveries/);
+    await writeDirectly(databaseUrl, `delete from webhook_deliveries where endpoint_id = '${id}'`);
+  });
+
   test("commands create, list and test endpoints", async () => {
     const words = ["--url", `${receiver.url}/command`, "--event-types", "post.created"];
     const created = await server.command("webhook", "create", ...words);
@@ -129,7 +150,10 @@ onEachDatabase("webhook endpoints", (database) => {
   test("the example receiver accepts what is signed, once, and nothing else", async () => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}/`;
-    const { id, secret } = await makeEndpoint(server, url, ["comment.created"]);
+    const { id, secret } = await server.create("/v1/webhook-endpoints", {
+      url,
+      eventTypes: ["comment.created"],
+    });
     const file = join(projectFolder, "examples/webhook-receiver/receiver.ts");
     const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(port) };
     const child = spawn(process.execPath, [file], { env, stdio: ["ignore", "pipe", "inherit"] });
@@ -167,6 +191,19 @@ onEachDatabase("webhook endpoints", (database) => {
       body: {},
     });
     assert.equal(retry.status, 409);
+  });
+
+  test("nothing is added for an endpoint whose deletion has ended its queue", async () => {
+    const from = new Date().toISOString();
+    const { id } = await endpointAt("/ended");
+    await writeDirectly(server.workspace.databaseUrl, `delete from webhook_queues where id = '${id}'`);
+    await endpointAt("/other");
+    await server.create("/posts", { title: "Too late" });
+    await receiver.waitFor("/other");
+    assert.deepEqual(await deliveriesOf(id), []);
+    for (const path of ["tests", "replays"])
+      assert.equal((await post(`${id}/${path}`, { from })).status, 409);
+    assert.equal((await server.request(`/v1/webhook-endpoints/${id}`, { method: "DELETE" })).status, 204);
   });
 
   test("GraphQL manages endpoints too, and a server without private addresses connects to none", async () => {

@@ -1,31 +1,30 @@
 // Whose events an endpoint gets: attacks on rows that its credential may not see, over HTTP.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { eventRetention } from "../../src/events/purged-events.ts";
 import { Purge } from "../../src/jobs/purge.ts";
 import { openStore } from "../../src/store/open.ts";
 import { areEventsNeeded } from "../../src/webhooks/needed-events.ts";
-import { makeTenant, serve } from "../support/scenario.ts";
+import { countDirectly } from "../support/database-reader.ts";
+import { makeTenant } from "../support/scenario.ts";
 import { onEachDatabase } from "../support/server.ts";
-import { makeEndpoint, until, WebhookReceiver } from "../support/webhook-receiver.ts";
+import { until } from "../support/webhook-receiver.ts";
+import { serveWebhooks } from "../support/webhooks.ts";
 
 const types = ["*"];
 
 onEachDatabase("whose events an endpoint gets", (database) => {
-  const server = serve(database, { env: { PORTICO_WEBHOOK_SCHEDULE: "0,1,1,1,1" } });
-  let receiver: WebhookReceiver;
-  before(async () => {
-    receiver = await WebhookReceiver.start();
-  });
-  after(() => receiver.stop());
+  const {
+    server,
+    receiver,
+    endpointAt,
+    endpoint: read,
+    deliveriesOf,
+  } = serveWebhooks(database, { env: { PORTICO_WEBHOOK_SCHEDULE: "0,1,1,1,1" } });
   const newKey = (scopes: string): Promise<{ id: string; key: string }> =>
     server.command("key", "create", "--name", "Webhooks", "--scopes", scopes);
-  const endpoint = (path: string, key?: string) =>
-    makeEndpoint(server, receiver.url + path, types, key === undefined ? {} : { key });
-  const read = async (id: string) => (await server.request(`/v1/webhook-endpoints/${id}`)).body;
-  const deliveriesOf = async (id: string) =>
-    (await server.request(`/v1/webhook-deliveries?endpointId=${id}`)).body.data;
+  const endpoint = (path: string, key?: string) => endpointAt(path, types, key === undefined ? {} : { key });
 
   test("only those whose resource its scopes let it read, and never another tenant's", async () => {
     const other = await makeTenant(server.workspace, "posts:read,posts:write,webhooks:manage");
@@ -116,13 +115,31 @@ onEachDatabase("whose events an endpoint gets", (database) => {
     assert.deepEqual([...new Set(ids)], [first.id, second.id]);
   });
 
+  test("nothing is sent for a tenant that was deleted", async () => {
+    const { id: tenant, key } = await makeTenant(server.workspace, "posts:read,posts:write,webhooks:manage");
+    receiver.respond = (response) => void response.writeHead(500).end();
+    const { id } = await endpoint("/deleted", key);
+    await server.create("/posts", { title: "Theirs" }, { key });
+    await receiver.waitFor("/deleted", 2);
+    await server.command("tenant", "delete", tenant, "--confirm", "Another");
+    receiver.respond = (response) => void response.writeHead(204).end();
+    const { length } = receiver.at("/deleted");
+    const { databaseUrl } = server.workspace;
+    for (const rows of ["endpoints where id", "queues where id", "deliveries where endpoint_id"])
+      assert.equal(await countDirectly(databaseUrl, `select count(*) from webhook_${rows} = '${id}'`), 0);
+    await endpoint("/undeleted");
+    await server.create("/posts", { title: "Ours" });
+    await receiver.waitFor("/undeleted");
+    assert.equal(receiver.at("/deleted").length, length);
+  });
+
   test("old events are not deleted while a delivery is pending", async () => {
     receiver.respond = (response) => void response.writeHead(503, { "retry-after": "600" }).end();
     const { id } = await endpoint("/kept");
     const post = await server.create("/posts", { title: "Kept" });
     await until(deliveriesOf, id, (all) => all.some(({ attempts }: { attempts: number }) => attempts > 0));
     const store = await openStore(server.workspace.databaseUrl, { slowReadMs: 1_000 });
-    const policy = { ...eventRetention(store, 0, areEventsNeeded), retentionMs: -60_000 };
+    const policy = { ...eventRetention(store, 0, [areEventsNeeded]), retentionMs: -60_000 };
     await new Purge(store, [policy], (message) => assert.fail(message)).purgeAll();
     await store.database.close();
     const { body } = await server.request("/v1/events?type=post.created&limit=100");
