@@ -1,6 +1,7 @@
 // The options of fields, by kind.
 
 import type { FieldShape } from "./field.ts";
+import type { LooseWhere } from "./where.ts";
 
 /** A JSON Schema (draft 2020-12). */
 export type JsonSchema = { readonly [keyword: string]: unknown };
@@ -30,6 +31,8 @@ interface Options {
 export interface Deprecation {
   readonly since: string;
   readonly sunset?: string;
+  /** The address of a page that explains it, for the header `Link`: what to use instead, and until when. */
+  readonly link?: string;
 }
 
 /**
@@ -59,6 +62,18 @@ export interface NumberOptions extends Options {
   readonly max?: number;
   readonly default?: Default<number>;
 }
+export interface DecimalOptions extends Options {
+  /** Digits in all, at most 18. It can change later. */
+  readonly precision: number;
+  /** Digits after the point, which all values have. */
+  readonly scale: number;
+  readonly fill?: Fill<string>;
+  readonly min?: string;
+  readonly max?: string;
+  readonly default?: Default<string>;
+  /** No two rows of the tenant have the same number. */
+  readonly unique?: boolean;
+}
 export interface BooleanOptions extends Options {
   readonly fill?: Fill<boolean>;
   readonly default?: Default<boolean>;
@@ -68,9 +83,19 @@ export interface TimestampOptions extends Options {
   /** An ISO 8601 date and time, or `"now"`. */
   readonly default?: string;
 }
+export interface DateOptions extends Options {
+  readonly fill?: Fill<string>;
+  /** The first and the last day: `2026-01-01`. */
+  readonly min?: string;
+  readonly max?: string;
+  /** A day, or `"today"`: the present day in UTC. */
+  readonly default?: string;
+}
 export interface ChoiceOptions<Value extends string> extends Options {
   readonly fill?: Fill<Value>;
   readonly default?: Value;
+  /** Compares and sorts by the order of the choices, smallest first, instead of by their letters. */
+  readonly ordered?: boolean;
 }
 export interface JsonOptions extends Options {
   readonly fill?: Fill<unknown>;
@@ -86,6 +111,12 @@ export interface ListOptions<Item = unknown> extends Options {
   /** No item may occur twice. */
   readonly uniqueItems?: boolean;
   readonly default?: Default<readonly Item[]>;
+}
+export interface FileOptions extends Options {
+  /** Maximum size, in bytes or as text: `"10 MB"`, the default; at most `"1 GB"`. */
+  readonly max?: number | string;
+  /** The media types that it may have: `["image/*", "application/pdf"]`; any by default. */
+  readonly types?: readonly string[];
 }
 export interface ComputedStatusOptions extends Options {
   readonly readOnly: true;
@@ -103,10 +134,41 @@ export interface IdOptions extends Options {
 }
 export interface BelongsToOptions extends Options {
   readonly fill?: Fill<string>;
+  /** No two rows of the tenant refer to the same row: one to one. */
+  readonly unique?: boolean;
   /** `"caller"`: the user that the caller acts for. */
   readonly default?: "caller";
-  /** `"cascade"`: the row is deleted with the row it refers to, and its hooks run. By default the referenced row cannot be deleted. */
-  readonly onDelete?: "cascade";
+  /**
+   * What happens to the row when the row that it refers to is deleted. `"cascade"`: it is deleted too, and its hooks run.
+   * `"setNull"`: it refers to no row from then on. By default the referenced row cannot be deleted.
+   */
+  readonly onDelete?: "cascade" | "setNull";
+}
+
+export interface ManyToManyOptions extends Options {
+  /** A set is empty where it has no value. */
+  readonly optional?: never;
+  readonly min?: never;
+  /** Maximum number of rows; 100 by default. */
+  readonly max?: number;
+  /** What one of the rows is called, where dropping the `s` is wrong: `series: manyToMany(() => series, { singular: "series" })`. */
+  readonly singular?: string;
+  /** `"restrict"`: a row cannot be deleted while others refer to it. By default it is taken off them. */
+  readonly onDelete?: "restrict";
+  /** Always the empty set. */
+  readonly default?: readonly [];
+}
+
+export interface CountOptions extends Options {
+  /** The condition that counted rows meet, by default all: `{ status: "open" }`. Its names are checked at start. */
+  readonly where?: LooseWhere;
+  /** The reference of the counted rows that leads to the row, if they have several. */
+  readonly by?: string;
+  /**
+   * Stores the number in the row, which every write of a counted row corrects, so that rows can be sorted and filtered by
+   * it. `where` looks at fields of the counted rows only, and everybody sees the same number.
+   */
+  readonly kept?: boolean;
 }
 
 const commonOptions = [
@@ -127,12 +189,20 @@ export const optionNames: Readonly<Record<FieldShape["kind"], readonly string[]>
   text: [...commonOptions, "min", "max", "default", "unique", "format", "pattern"],
   integer: [...commonOptions, "min", "max", "default"],
   number: [...commonOptions, "min", "max", "default"],
+  decimal: [...commonOptions, "precision", "scale", "min", "max", "default", "unique"],
   boolean: [...commonOptions, "default"],
   timestamp: [...commonOptions, "default"],
-  choice: [...commonOptions, "default"],
+  date: [...commonOptions, "min", "max", "default"],
+  choice: [...commonOptions, "default", "ordered"],
   json: [...commonOptions, "default", "schema"],
   list: [...commonOptions, "min", "max", "uniqueItems", "default"],
+  file: [...commonOptions.filter((option) => option !== "fill"), "max", "types"],
   id: [...commonOptions, "unique"],
   computedStatus: ["readOnly", "description", "deprecated"],
-  belongsTo: [...commonOptions, "default", "onDelete"],
+  belongsTo: [...commonOptions, "default", "unique", "onDelete"],
+  manyToMany: [
+    ...commonOptions.filter((option) => option !== "optional" && option !== "fill"),
+    ...["max", "singular", "onDelete", "default"],
+  ],
+  count: ["where", "by", "kept", "description", "deprecated"],
 };

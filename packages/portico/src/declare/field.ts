@@ -1,14 +1,19 @@
 // The kinds of fields of a declaration. A field is data: which values it can have, and whether an input must contain it.
-// Its type parameters carry the same facts to the compiler.
+// Its type parameters carry the same facts to the compiler. Each kind has one function, so the file is longer than most.
 
 import type {
   BelongsToOptions,
   BooleanOptions,
   ChoiceOptions,
   ComputedStatusOptions,
+  CountOptions,
+  DateOptions,
+  DecimalOptions,
+  FileOptions,
   IdOptions,
   JsonOptions,
   ListOptions,
+  ManyToManyOptions,
   NumberOptions,
   StatusRule,
   TextOptions,
@@ -16,18 +21,24 @@ import type {
 } from "./field-options.ts";
 import type { Resource } from "./resource.ts";
 
-/** Whether an input contains a field: it must, it may (with a default), it may (or null), or only hooks set it. */
-export type Presence = "required" | "defaulted" | "optional" | "readOnly" | "internal";
+/**
+ * Whether an input contains a field: it must, it may (with a default), it may (or null), or only hooks set it. No
+ * input contains a count: it is computed for responses that select it, or kept in the row.
+ */
+export type Presence = "required" | "defaulted" | "optional" | "readOnly" | "internal" | "counted" | "kept";
 
 export type FieldShape =
   | { readonly kind: "text"; readonly options: TextOptions }
   | { readonly kind: "integer"; readonly options: NumberOptions }
   | { readonly kind: "number"; readonly options: NumberOptions }
+  | { readonly kind: "decimal"; readonly options: DecimalOptions }
   | { readonly kind: "boolean"; readonly options: BooleanOptions }
   | { readonly kind: "timestamp"; readonly options: TimestampOptions }
+  | { readonly kind: "date"; readonly options: DateOptions }
   | { readonly kind: "choice"; readonly options: ChoiceOptions<string>; readonly choices: readonly string[] }
   | { readonly kind: "json"; readonly options: JsonOptions }
   | { readonly kind: "list"; readonly options: ListOptions; readonly item: ItemShape }
+  | { readonly kind: "file"; readonly options: FileOptions }
   | { readonly kind: "id"; readonly options: IdOptions }
   | {
       readonly kind: "computedStatus";
@@ -36,24 +47,38 @@ export type FieldShape =
       readonly choices: readonly string[];
       readonly rules: readonly StatusRule[];
     }
-  | { readonly kind: "belongsTo"; readonly options: BelongsToOptions; readonly target: () => Resource };
+  | { readonly kind: "belongsTo"; readonly options: BelongsToOptions; readonly target: () => Resource }
+  | {
+      readonly kind: "manyToMany";
+      readonly options: ManyToManyOptions;
+      readonly target: () => Resource;
+      /** The name of one of the rows, if it is declared. */
+      readonly singular?: string | undefined;
+    }
+  | { readonly kind: "count"; readonly options: CountOptions; readonly of: () => unknown };
 
 /** The kinds that a list can hold. */
-export const itemKinds = ["text", "integer", "number", "boolean", "choice", "id"] as const;
+export const itemKinds = ["text", "integer", "number", "boolean", "choice", "id", "date"] as const;
 type ItemKind = (typeof itemKinds)[number];
 export type ItemShape = Extract<FieldShape, { kind: ItemKind }>;
 
 /** Maximum number of items of a list without `max`. */
 export const standardMaxItems = 100;
 
-declare const inferred: unique symbol;
+/** The name of the resource that a reference leads to; `string` where the type is written as `Resource`. */
+export interface RefersTo<Name extends string> {
+  readonly "~refersTo"?: Name;
+}
 
-/** A field whose values are of type `Value`. The symbol exists for the compiler only. */
+/**
+ * A field whose values are of type `Value`. The member `~inferred` exists for the compiler only; declaration files could
+ * not name a symbol.
+ */
 export type Field<
   Value = unknown,
   Presented extends Presence = Presence,
   Kind extends string = string,
-> = Extract<FieldShape, { kind: Kind }> & { readonly [inferred]?: readonly [Value, Presented] };
+> = Extract<FieldShape, { kind: Kind }> & { readonly "~inferred"?: readonly [Value, Presented] };
 
 type PresenceOf<O> = O extends { internal: true }
   ? "internal"
@@ -91,6 +116,19 @@ export function number<const O extends NumberOptions>(
   return Object.freeze({ kind: "number", options: options ?? {} });
 }
 
+/**
+ * An exact number, such as an amount of money: a text in JSON, `"12.50"`, always with `scale` digits after the point.
+ * Compared and sorted as a number.
+ *
+ * @param options `precision` is the number of digits in all, at most 18; `min`, `max` and `default` are texts too
+ * @example price: decimal({ precision: 12, scale: 2, min: "0" })
+ */
+export function decimal<const O extends DecimalOptions>(
+  options: Only<O, DecimalOptions>,
+): Field<ValueOf<string, O>, PresenceOf<O>, "decimal"> {
+  return Object.freeze({ kind: "decimal", options });
+}
+
 /** True or false. `boolean({ default: false })` */
 export function boolean<const O extends BooleanOptions>(
   options?: Only<O, BooleanOptions>,
@@ -105,7 +143,17 @@ export function timestamp<const O extends TimestampOptions>(
   return Object.freeze({ kind: "timestamp", options: options ?? {} });
 }
 
-/** One of a few words. `choice(["draft", "published"], { default: "draft" })` */
+/** A calendar day, without a time: `2026-11-21`. `date({ optional: true })` */
+export function date<const O extends DateOptions>(
+  options?: Only<O, DateOptions>,
+): Field<ValueOf<string, O>, PresenceOf<O>, "date"> {
+  return Object.freeze({ kind: "date", options: options ?? {} });
+}
+
+/**
+ * One of a few words. `choice(["draft", "published"], { default: "draft" })`
+ * With an order: `choice(["low", "medium", "high"], { ordered: true })`
+ */
 export function choice<const Value extends string, const O extends ChoiceOptions<Value>>(
   choices: readonly Value[],
   options?: Only<O, ChoiceOptions<Value>>,
@@ -133,9 +181,37 @@ export function list<Item, const O extends ListOptions<Item>>(
   return Object.freeze({ kind: "list", options: options ?? {}, item });
 }
 
+/** A file as a row has it. Responses add its address, `url`. */
+export interface FileValue {
+  readonly id: string;
+  readonly name: string;
+  /** Its media type: `image/png`. */
+  readonly type: string;
+  /** In bytes. */
+  readonly size: number;
+}
+
+/**
+ * A file, stored apart from the database. A body names the id of an upload, or of the file that the row has.
+ *
+ * @example attachment: file({ max: "10 MB", types: ["image/*", "application/pdf"], optional: true })
+ */
+export function file<const O extends FileOptions>(
+  options?: Only<O, FileOptions>,
+): Field<ValueOf<FileValue, O>, PresenceOf<O>, "file"> {
+  return Object.freeze({ kind: "file", options: options ?? {} });
+}
+
+/** The choices of a field in their order, smallest first; undefined for a field that has no such order. */
+export function orderedChoices(field: Pick<FieldShape, "kind">): readonly string[] | undefined {
+  // The kind tells the shape.
+  const shape = field as FieldShape;
+  return shape.kind === "choice" && shape.options.ordered ? shape.choices : undefined;
+}
+
 /** Whether the values of a field are stored as JSON. */
 export function isJson({ kind }: Pick<FieldShape, "kind">): boolean {
-  return kind === "json" || kind === "list";
+  return kind === "json" || kind === "list" || kind === "manyToMany" || kind === "file";
 }
 
 /**
@@ -164,13 +240,45 @@ export function id<const O extends IdOptions>(
   return Object.freeze({ kind: "id", options: options ?? {} });
 }
 
+const emptySet: readonly [] = [];
+
+/**
+ * References to any number of rows of another resource, as a set: `labels: manyToMany(() => labels)` is `labelIds` in
+ * REST and `labels { ... }` in GraphQL. A change replaces the whole set. A row that is deleted is taken off the sets.
+ */
+export function manyToMany<const O extends ManyToManyOptions, Target extends Resource = Resource>(
+  target: () => Target,
+  options?: Only<O, ManyToManyOptions>,
+): Field<readonly string[], PresenceOf<O & { default: [] }>, "manyToMany"> & {
+  readonly singular: O extends { singular: infer Singular extends string } ? Singular : undefined;
+} & RefersTo<Target["name"]> {
+  const singular = options?.singular as never;
+  return Object.freeze({ kind: "manyToMany", options: { default: emptySet, ...options }, target, singular });
+}
+
 /**
  * A reference to another resource: `author: belongsTo(() => users)` is `authorId` in REST and `author { ... }`
  * in GraphQL. Two resources that refer to each other need the type written once: `(): Resource => posts`.
  */
-export function belongsTo<const O extends BelongsToOptions>(
-  target: () => Resource,
+export function belongsTo<const O extends BelongsToOptions, Target extends Resource = Resource>(
+  target: () => Target,
   options?: O,
-): Field<ValueOf<string, O>, PresenceOf<O>, "belongsTo"> {
+): Field<ValueOf<string, O>, PresenceOf<O>, "belongsTo"> & RefersTo<Target["name"]> {
   return Object.freeze({ kind: "belongsTo", options: options ?? {}, target });
+}
+
+/**
+ * How many rows of a resource refer to the row, of those that the caller may see. It is computed when a request selects
+ * it, `fields=openIssues`, and cannot be written. With `kept: true` it is part of the row, to sort and filter by.
+ *
+ * @param of returns the resource. The result is typed as nothing, because the resource may be the child of the one that
+ *   is being declared, whose type is not known yet; it is checked at start
+ * @example
+ * openIssues: count(() => issues, { where: { status: "open" } })
+ */
+export function count<const O extends Partial<CountOptions>>(
+  of: () => void,
+  options?: Only<O, Pick<CountOptions, "where" | "by" | "kept" | "description" | "deprecated">>,
+): Field<number, O extends { kept: true } ? "kept" : "counted", "count"> {
+  return Object.freeze({ kind: "count", options: options ?? {}, of });
 }

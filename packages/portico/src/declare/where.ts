@@ -34,13 +34,36 @@ export type FieldCondition<Value extends Scalar> =
 
 type ComparedFields<Row> = {
   readonly [Name in keyof Row]?: [Extract<Row[Name], Scalar>] extends [never]
-    ? never
+    ? ElementCondition<Extract<Row[Name], readonly unknown[]>>
     : FieldCondition<Extract<Row[Name], Scalar>>;
 };
 
+/** A condition on a list: whether one of its elements is the value, or one of several. */
+type ElementCondition<List> = List extends readonly (infer Element extends Scalar)[]
+  ?
+      | Element
+      | null
+      | undefined
+      | readonly (Element | null | undefined)[]
+      | Pick<Operators<Element>, "not" | "in" | "notIn" | "isNull">
+  : never;
+
+/** Conditions on the rows of a set. */
+interface SetCondition {
+  readonly some?: LooseWhere | undefined;
+  readonly none?: LooseWhere | undefined;
+}
+
 type ReferredRows<F extends Fields> = {
+  readonly [Name in keyof F as F[Name] extends { readonly kind: "manyToMany" } ? Name : never]?: SetCondition;
+} & {
   readonly [Name in keyof F as F[Name] extends { readonly kind: "belongsTo" } ? Name : never]?: LooseWhere;
 };
+
+/** The names of references, and of the parent, in conditions on the rows that they lead to. */
+export type ReferenceOf<R extends Resource> =
+  | keyof ReferredRows<R["fields"]>
+  | (R extends { readonly parent?: infer Parent } ? keyof ParentRow<Parent> : never);
 
 /** A resource whose type is written as `Resource` may have any name. */
 type ParentRow<Parent> = Parent extends Resource
@@ -49,6 +72,20 @@ type ParentRow<Parent> = Parent extends Resource
     : { readonly [Name in Parent["name"]]?: Where<Parent> }
   : unknown;
 
+/**
+ * Any part of a condition. The empty text has a type of its own, so that the compiler keeps the types of texts: `"open"`
+ * is the choice in `{ project: { status: "open" } }`, not just any text.
+ */
+type ConditionValue =
+  | ""
+  | (string & {})
+  | number
+  | boolean
+  | null
+  | undefined
+  | readonly ConditionValue[]
+  | { readonly [name: string]: ConditionValue };
+
 /** A condition whose names are checked at start. */
 export type LooseWhere = Readonly<Record<string, unknown>>;
 
@@ -56,6 +93,7 @@ export type LooseWhere = Readonly<Record<string, unknown>>;
  * A condition on rows of a resource: all of its members must hold.
  *
  * - a field: `{ status: "open" }`, `{ status: ["open", "done"] }`, `{ rank: { gte: 3, not: 5 } }`
+ * - an element of a list: `{ tags: "urgent" }`, `{ tags: { notIn: ["done", "closed"] } }`
  * - the row that a reference points to: `{ author: { role: "admin" } }`
  * - the rows that refer to it, by the plural of their resource: `{ comments: { some: { authorId } } }`, or `none`
  * - `{ AND: [...] }`, `{ OR: [...] }`, `{ NOT: {...} }`
@@ -71,7 +109,7 @@ export type Where<R extends Resource = Resource> = ComparedFields<RecordOf<R>> &
     readonly NOT?: Where<R> | undefined;
   } & {
     // Collections: the resources that refer to this one are declared after it. Their names are checked at start.
-    readonly [collection: string]: unknown;
+    readonly [collection: string]: ConditionValue;
   };
 
 /** What a policy is called with. */

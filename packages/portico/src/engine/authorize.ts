@@ -11,7 +11,15 @@ import {
   type RelatedCondition,
   relatedResource,
 } from "../query/condition.ts";
-import type { Member, Read, ReadOne, SelectedList, SelectedRow, Selection } from "../query/read.ts";
+import type {
+  Member,
+  Read,
+  ReadOne,
+  SelectedCount,
+  SelectedList,
+  SelectedRow,
+  Selection,
+} from "../query/read.ts";
 import { selectMembers } from "../query/selection.ts";
 import { ownPolicyConditions, policyConditions } from "./policy.ts";
 
@@ -86,6 +94,7 @@ const none: readonly Condition[] = Object.freeze([]);
  * @throws Problem `insufficient_scope` for nested rows that the caller may not read
  */
 export function withPolicies<Plan extends Read | ReadOne>(caller: Caller, read: Plan): Plan {
+  if (read.resource.deletedOf) requireBothScopes(caller, read.resource);
   const selection = selectionWithPolicies(caller, read.resource, read.selection);
   const policy = policyConditions(caller, read.resource);
   const conditions = relatedWithPolicies(caller, read.conditions);
@@ -98,18 +107,29 @@ export function withPolicies<Plan extends Read | ReadOne>(caller: Caller, read: 
 
 /**
  * Adds the policies for related rows to conditions of a caller: a filter must not reveal what the caller cannot read.
+ * @param needsScopes whether the caller needs the scopes to read them, by default true. What an action reads needs none
  * @throws Problem `insufficient_scope` for related rows that the caller may not read
  */
-export function relatedWithPolicies(caller: Caller, conditions: readonly Condition[]): readonly Condition[] {
+export function relatedWithPolicies(
+  caller: Caller,
+  conditions: readonly Condition[],
+  needsScopes = true,
+): readonly Condition[] {
   if (conditions.every(isComparison)) return conditions;
   return conditions.map((condition): Condition => {
     if (isComparison(condition)) return condition;
-    const inner = relatedWithPolicies(caller, condition.conditions);
+    const inner = relatedWithPolicies(caller, condition.conditions, needsScopes);
     if (!isRelated(condition)) return { ...condition, conditions: inner };
-    requireRead(caller, relatedAccess(condition));
+    if (needsScopes) requireRead(caller, relatedAccess(condition));
     const target = relatedResource(condition);
     return { ...condition, conditions: [...inner, ...policyConditions(caller, target)] };
   });
+}
+
+/** Deleted rows are for those who may restore them, and may read what they restore. @throws Problem `insufficient_scope` */
+function requireBothScopes(caller: Caller, { scopes }: ResourceModel): void {
+  requireScope(caller, scopes.write);
+  requireScope(caller, scopes.read);
 }
 
 /** @param outer the resource that the selection belongs to; its own policy is a condition of the read */
@@ -127,16 +147,24 @@ function selectionWithPolicies(caller: Caller, outer: ResourceModel, selection: 
     }
     const target = memberTarget(member);
     requireRead(caller, member.kind === "row" ? target.access.get : target.access.list);
-    const inner = selectionWithPolicies(caller, target, member.selection);
     const policy = target.isRestricted ? memberConditions(caller, outer, member, target) : none;
+    const conditions = policy.length === 0 ? member.conditions : [...member.conditions, ...policy];
+    if (member.kind === "count") {
+      isChanged ||= policy.length > 0;
+      return { ...member, conditions };
+    }
+    const inner = selectionWithPolicies(caller, target, member.selection);
     if (inner === member.selection && policy.length === 0) return member;
     isChanged = true;
-    return { ...member, selection: inner, conditions: [...member.conditions, ...policy] };
+    return { ...member, selection: inner, conditions };
   });
   return isChanged ? selectMembers(members) : selection;
 }
 
-function memberTarget(member: SelectedRow | SelectedList): ResourceModel {
+type RelatedMember = SelectedRow | SelectedList | SelectedCount;
+
+function memberTarget(member: RelatedMember): ResourceModel {
+  if (member.kind === "count") return member.count.resource;
   return member.kind === "row" ? member.reference.reference!.target : member.resource;
 }
 
@@ -144,11 +172,12 @@ function memberTarget(member: SelectedRow | SelectedList): ResourceModel {
 function memberConditions(
   caller: Caller,
   outer: ResourceModel,
-  member: SelectedRow | SelectedList,
+  member: RelatedMember,
   target: ResourceModel,
 ): readonly Condition[] {
-  const isParent = member.kind === "row" && member.reference === outer.parent && outer.inheritsPolicy;
+  const { reference } = member.kind === "count" ? member.count : member;
+  const isParent = member.kind === "row" && reference === outer.parent && outer.inheritsPolicy;
   if (isParent) return none;
-  const areChildren = member.kind === "list" && member.reference === target.parent;
+  const areChildren = member.kind !== "row" && reference === target.parent;
   return areChildren ? ownPolicyConditions(caller, target) : policyConditions(caller, target);
 }

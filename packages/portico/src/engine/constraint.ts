@@ -7,7 +7,7 @@ import type { RowValues } from "../query/write.ts";
 import { ConstraintError, type Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { throwNotFound } from "./find-row.ts";
-import { invalidReferences } from "./references.ts";
+import { invalidReferences, referencesOf } from "./references.ts";
 import { InvalidInput } from "./validation/invalid-input.ts";
 
 /** The row of a failed write. */
@@ -31,7 +31,7 @@ export async function explainWriteError(
 ): Promise<unknown> {
   if (!(error instanceof ConstraintError)) return error;
   if (error.kind === "unique") return duplicateError(resource, error.columns);
-  const { references } = resource;
+  const references = referencesOf(resource);
   const isCallerField = (name: string): boolean =>
     Object.hasOwn(callerValues, name) && callerValues[name] === values[name];
   const invalid = await invalidReferences(store, session, caller, references, values, isCallerField);
@@ -39,6 +39,19 @@ export async function explainWriteError(
   if (parent && invalid.some(({ field }) => field === parent.name)) throwNotFound(parent.reference!.target);
   if (invalid.length > 0) return new InvalidInput(invalid);
   return new Problem("conflict", "A row that the request refers to has just been deleted. Try again.");
+}
+
+/** `conflict` with a detail for each field whose values must occur only once together. */
+export class DuplicateValues extends Problem {
+  readonly resource: ResourceModel;
+
+  /** @param fields none if the database has a constraint that a newer version has added */
+  constructor(resource: ResourceModel, fields: readonly string[]) {
+    const shared = fields.length > 0 ? fields.join(" and ") : "values";
+    const details = fields.map((field): Detail => ({ field, issue: "duplicate" }));
+    super("conflict", `Another ${resource.title} already has the same ${shared}.`, details);
+    this.resource = resource;
+  }
 }
 
 /** With a million keys, one in seventeen generated prefixes exists already. */
@@ -62,12 +75,9 @@ function isServerGenerated(error: unknown, { attributes, parent }: ResourceModel
   return violated.length > 0 && violated.every(({ isReadOnly }) => isReadOnly);
 }
 
-function duplicateError(resource: ResourceModel, columns: readonly string[]): Problem {
+function duplicateError(resource: ResourceModel, columns: readonly string[]): DuplicateValues {
   const names = resource.attributes.filter(({ column }) => columns.includes(column)).map(({ name }) => name);
-  const details = names.map((field): Detail => ({ field, issue: "duplicate" }));
-  // A newer version may have added a constraint that this process does not know.
-  const shared = names.length > 0 ? names.join(" and ") : "values";
-  return new Problem("conflict", `Another ${resource.title} already has the same ${shared}.`, details);
+  return new DuplicateValues(resource, names);
 }
 
 /** The error to return for an error of a delete. */

@@ -2,27 +2,33 @@
 
 import { randomUUID } from "node:crypto";
 import type { Caller } from "../declare/caller.ts";
-import type { Rows } from "../declare/resource.ts";
-import { Problem } from "../errors.ts";
+import type { Rows } from "../declare/rows.ts";
 import { DeletedTogether } from "../events/deleted-together.ts";
 import { EventRecorder } from "../events/event.ts";
+import { RowFiles } from "../files/row-files.ts";
 import { isId } from "../lib/id.ts";
-import type { Model, ResourceModel } from "../model/model.ts";
+import type { Model, RequestShape, ResourceModel, Shape } from "../model/model.ts";
 import type { Condition } from "../query/condition.ts";
 import { CursorCodec } from "../query/cursor.ts";
 import type { ListRequest, ReadOne } from "../query/read.ts";
-import type { Transaction } from "../store/database.ts";
+import type { RowValues } from "../query/write.ts";
+import type { Session, Transaction } from "../store/database.ts";
 import type { RowStream } from "../store/row-stream.ts";
 import type { Store } from "../store/store.ts";
-import { requireRead, requireScope, withPolicies } from "./authorize.ts";
+import { requireRead, withPolicies } from "./authorize.ts";
+import type { TrackResult } from "./awaited-rows.ts";
 import { isProvenByRow, requireContainer, requireContainerId } from "./containers.ts";
 import { throwNotFound } from "./find-row.ts";
 import { JointWritesQueue } from "./joint-writes-queue.ts";
-import { type Me, readMe, requireOwnFields } from "./me.ts";
+import { changeableUserOf, type Me, readMe, requireOwnFields } from "./me.ts";
 import { Page, RequestedList } from "./page.ts";
+import { readRows } from "./read-rows.ts";
 import { RecordedWrites } from "./recorded-writes.ts";
+import { invalidReferences } from "./references.ts";
 import { type StreamRequest, streamRows } from "./row-stream.ts";
 import { BodyValidator } from "./validation/body-validator.ts";
+import { InvalidInput } from "./validation/invalid-input.ts";
+import { insertValues } from "./validation/row-values.ts";
 import { areVisible, type EventRow } from "./visible-rows.ts";
 import type { WriteDependencies } from "./write-context.ts";
 import { withoutSavepoints } from "./write-scope.ts";
@@ -41,7 +47,8 @@ export class Engine extends Writes {
   /** @param cursors the codec of a server; without one, cursors are valid for this engine only */
   constructor(model: Model, store: Store, cursors: CursorCodec = new CursorCodec([randomUUID()])) {
     const validator = new BodyValidator(model);
-    const dependencies = { model, store, events: new EventRecorder(store), validator };
+    const files = new RowFiles(store);
+    const dependencies = { model, store, events: new EventRecorder(store), validator, files };
     super(dependencies, {
       session: store.database,
       transaction: undefined,
@@ -90,26 +97,31 @@ export class Engine extends Writes {
 
   /** Who the caller is. Requires no scope. */
   me(caller: Caller): Promise<Me> {
-    return readMe(this.#store, this.#users, caller);
+    return readMe(this.#store, this.#users, caller, this.#store.database);
   }
 
   /**
    * Updates the fields of the caller's user that users change themselves, whatever the role: the name, the address and
    * those that the app declares so. A new address is pending until it is confirmed.
    *
+   * @param within the writes of a transaction and its session; by default the update is a transaction of its own
    * @throws Problem `forbidden` for a caller without a user, `insufficient_scope` for an application that may not see
    *   the user's profile
    */
-  async updateMe(caller: Caller, body: unknown): Promise<Me> {
-    const { userId } = caller;
-    if (userId === null)
-      throw new Problem("forbidden", "This credential belongs to no user, so there is nobody to change.");
-    if (caller.isDelegated) requireScope(caller, "profile");
+  async updateMe(
+    caller: Caller,
+    body: unknown,
+    within: { readonly writes: Writes; readonly session: Session } = {
+      writes: this,
+      session: this.#store.database,
+    },
+  ): Promise<Me> {
+    const userId = changeableUserOf(caller);
     const users = this.#users;
     requireOwnFields(body, users.attribute, this.model.selfEditable);
     // The caller keeps its scopes: policies decide by them which rows it may refer to.
-    await this.updateAllowed({ ...caller, isDelegated: true }, users, userId, body);
-    return this.me(caller);
+    await within.writes.updateAllowed({ ...caller, isDelegated: true }, users, userId, body);
+    return readMe(this.#store, users, caller, within.session);
   }
 
   get #users(): ResourceModel {
@@ -167,9 +179,33 @@ export class Engine extends Writes {
     const run = (): Promise<T> =>
       this.#store.transaction(
         (transaction) => work(new Writes(this.#dependencies, withoutSavepoints(transaction))),
-        { tenantId: caller.tenantId },
+        { tenantId: caller.tenantId, isAlone: true },
       );
     return this.#store.database.isRemote ? this.#jointWrites.run(caller, run) : run();
+  }
+
+  /**
+   * Validates values of a request that belong to no resource, such as the input of a route, and adds their defaults.
+   * @throws InvalidInput
+   */
+  validated(shape: RequestShape, body: unknown, caller: Caller, now: string): RowValues {
+    const valid = this.#dependencies.validator.validateInput(shape, body);
+    return insertValues(shape.attributes, valid, caller, now);
+  }
+
+  /**
+   * Checks the references in values that are not stored.
+   * @throws InvalidInput for those to rows that the caller does not see
+   */
+  async requireReferences(caller: Caller, { references }: Shape, values: RowValues): Promise<void> {
+    const { database } = this.#store;
+    const invalid = await invalidReferences(this.#store, database, caller, references, values);
+    if (invalid.length > 0) throw new InvalidInput(invalid);
+  }
+
+  /** The operations on rows for code that only reads, restricted by the policies of the caller. */
+  readRows(caller: Caller, requireOpen: () => void, track: TrackResult): Rows {
+    return readRows(this.model, this.#store, caller, requireOpen, track);
   }
 
   /** Runs several operations in one transaction, without checking scopes. */

@@ -5,7 +5,7 @@ import type { PolicyOperation, PolicyRule, ResourceModel } from "../model/model.
 import { type Condition, isComparison } from "../query/condition.ts";
 import { conditionsText } from "../query/condition-text.ts";
 import type { Store } from "../store/store.ts";
-import { ruleConditions } from "./policy.ts";
+import { amongDeleted, ruleConditions } from "./policy.ts";
 
 /** A policy, and what it demands of rows for a caller. */
 export interface AppliedPolicy {
@@ -49,9 +49,15 @@ export async function failingPolicy(
   id: string,
   operation: PolicyOperation,
 ): Promise<AppliedPolicy | "missing" | undefined> {
-  const meets = async (conditions: readonly Condition[]): Promise<boolean> =>
-    (await store.filterIds(caller.tenantId, resource, { ids: [id], conditions })).has(id);
-  if (!(await meets([]))) return "missing";
+  const { deletedOf, parent } = resource;
+  const meets = async (all: readonly Condition[]): Promise<boolean> => {
+    const conditions = deletedOf ? amongDeleted(all) : all;
+    return (await store.filterIds(caller.tenantId, resource, { ids: [id], conditions })).has(id);
+  };
+  // A deleted row whose parent is deleted cannot be asked for.
+  const isReachable: readonly Condition[] =
+    deletedOf && parent ? [{ attribute: parent, operator: "is", conditions: [] }] : [];
+  if (!(await meets(isReachable))) return "missing";
   for (const { resource: declaring, rule, onRow } of rulesOf(resource, operation)) {
     const failing = await firstFailing(ruleConditions(caller, declaring, rule), onRow, meets);
     if (failing)
@@ -62,6 +68,12 @@ export async function failingPolicy(
 
 /** Without an own rule for a write, that for an update of the parent decides. */
 function rulesOf(resource: ResourceModel, operation: PolicyOperation): readonly Rule[] {
+  const { deletedOf } = resource;
+  if (deletedOf) {
+    // Who may read and delete the rows may ask for them when they are deleted.
+    const [reading, deleting] = [rulesOf(deletedOf, "read"), rulesOf(deletedOf, "delete")];
+    return [...reading, ...deleting.filter(({ rule }) => reading.every((each) => each.rule !== rule))];
+  }
   const rules: Rule[] = [];
   let current: ResourceModel | undefined = resource;
   let decides = operation;

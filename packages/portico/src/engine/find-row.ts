@@ -3,8 +3,8 @@
 import type { Caller } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
 import { isId } from "../lib/id.ts";
-import { isStorable } from "../lib/storable-text.ts";
 import type { Attribute, ResourceModel } from "../model/model.ts";
+import { comparableOf } from "../query/comparable.ts";
 import type { Condition } from "../query/condition.ts";
 import { select, wholeRow } from "../query/selection.ts";
 import { newestFirst } from "../query/sort.ts";
@@ -12,13 +12,14 @@ import type { Session } from "../store/database.ts";
 import type { Lock } from "../store/dialect.ts";
 import type { Store } from "../store/store.ts";
 import { policyConditions } from "./policy.ts";
+import { storedSelection } from "./stored-row.ts";
 
 export function throwNotFound(resource: ResourceModel): never {
   throw new Problem("not_found", `There is no ${resource.title} with this id.`);
 }
 
 /**
- * The row as JSON text, locked until the transaction ends.
+ * The row as the text of `storedSelection`, locked until the transaction ends.
  * @param conditions the policies that apply
  * @throws Problem `not_found`, also for a row that does not meet the conditions
  */
@@ -32,7 +33,7 @@ export async function findLocked(
   conditions: readonly Condition[],
 ): Promise<string> {
   if (!isId(id)) throwNotFound(resource);
-  const read = { resource, selection: wholeRow(resource), id, conditions };
+  const read = { resource, selection: storedSelection(resource), id, conditions };
   return (await store.getLocked(caller.tenantId, read, session, lock)) ?? throwNotFound(resource);
 }
 
@@ -77,9 +78,9 @@ export async function idByValue(
   resource: ResourceModel,
   { attribute, value }: { readonly attribute: Attribute; readonly value: string | number },
 ): Promise<string | undefined> {
-  if (typeof value !== (attribute.field.kind === "integer" ? "number" : "string")) return undefined;
-  if (typeof value === "string" && !isStorable(value)) return undefined;
-  const hasValue: Condition = { attribute, operator: "in", values: [value] };
+  const compared = comparableOf(attribute)?.parse(value);
+  if (compared === undefined) return undefined;
+  const hasValue: Condition = { attribute, operator: "in", values: [compared] };
   const { rows } = await store.list(
     caller.tenantId,
     {

@@ -1,12 +1,14 @@
 // Who a caller is, for the caller itself.
 
 import type { Caller, CallerKind, Quota } from "../declare/caller.ts";
-import { validationError } from "../errors.ts";
+import { Problem, validationError } from "../errors.ts";
 import type { Attribute, ResourceModel } from "../model/model.ts";
 import { select } from "../query/selection.ts";
+import type { Session } from "../store/database.ts";
 import { defineQuery, type ParametersOf } from "../store/own-tables/query.ts";
 import type { Store } from "../store/store.ts";
 import { tenantsTable } from "../store/tenants.ts";
+import { requireScope } from "./authorize.ts";
 
 export interface Me {
   readonly kind: CallerKind;
@@ -37,12 +39,17 @@ const selectTenant = defineQuery([tenantsTable], (db, { id }: ParametersOf<{ id:
   db.selectFrom("tenants").select(["id", "name"]).where("id", "=", id),
 );
 
-export async function readMe(store: Store, users: ResourceModel, caller: Caller): Promise<Me> {
+export async function readMe(
+  store: Store,
+  users: ResourceModel,
+  caller: Caller,
+  session: Session,
+): Promise<Me> {
   const { kind, tenantId, userId, scopes, quota } = caller;
   const own = { resource: users, selection: select(ownAttributes(users)), conditions: [] };
   const [tenant, user] = await Promise.all([
-    selectTenant(store).first(store.database, { id: tenantId }),
-    userId === null ? undefined : store.get(tenantId, { ...own, id: userId }),
+    selectTenant(store).first(session, { id: tenantId }),
+    userId === null ? undefined : store.get(tenantId, { ...own, id: userId }, session),
   ]);
   return {
     kind,
@@ -52,6 +59,19 @@ export async function readMe(store: Store, users: ResourceModel, caller: Caller)
     scopes: [...scopes].sort(),
     rateLimit: quota ?? null,
   };
+}
+
+/**
+ * The user that a caller changes by `PATCH /v1/me`.
+ * @throws Problem `forbidden` for a caller without a user, `insufficient_scope` for an application that may not see the
+ *   user's profile
+ */
+export function changeableUserOf(caller: Caller): string {
+  const { userId, isDelegated } = caller;
+  if (userId === null)
+    throw new Problem("forbidden", "This credential belongs to no user, so there is nobody to change.");
+  if (isDelegated) requireScope(caller, "profile");
+  return userId;
 }
 
 /**

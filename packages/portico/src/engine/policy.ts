@@ -16,10 +16,36 @@ const nothing: readonly Condition[] = Object.freeze([never]);
 /** The conditions that the policies of a resource and its parents add to every read of a caller. */
 export function policyConditions(caller: Caller, resource: ResourceModel): readonly Condition[] {
   if (!resource.isRestricted) return none;
+  if (resource.deletedOf) return deletedRowConditions(caller, resource.deletedOf);
   const own = ownPolicyConditions(caller, resource);
   const { parent, inheritsPolicy } = resource;
   if (!parent || !inheritsPolicy) return own;
   return [...own, ...ofParent(resource, policyConditions(caller, parent.reference!.target))];
+}
+
+/**
+ * The conditions for deleted rows: those for reading and for deleting the rows that they were, whose parents still exist.
+ * What decided by rows that were deleted with a row is read from these.
+ */
+function deletedRowConditions(caller: Caller, resource: ResourceModel): readonly Condition[] {
+  const { parent } = resource;
+  const policies = [...policyConditions(caller, resource), ...writeConditions(caller, resource, "delete")];
+  const hasParent: Condition[] = parent ? [{ attribute: parent, operator: "is", conditions: [] }] : [];
+  return [...amongDeleted(policies), ...hasParent];
+}
+
+/** Conditions on deleted rows that look at the rows deleted with them, in place of rows that refer to them. */
+export function amongDeleted(conditions: readonly Condition[]): readonly Condition[] {
+  return conditions.map((condition): Condition => {
+    if (isComparison(condition) || condition.operator === "is") return condition;
+    const inner = amongDeleted(condition.conditions);
+    if (condition.operator !== "some") return { ...condition, conditions: inner };
+    return {
+      ...condition,
+      resource: condition.resource.deletedRows ?? condition.resource,
+      conditions: inner,
+    };
+  });
 }
 
 /** The conditions that the own policy of a resource adds to every read. */
@@ -83,10 +109,13 @@ export function ruleConditions(
   return rule ? parsePolicyResult(resource, rule, callPolicy(resource, rule, caller)) : none;
 }
 
+/** A policy has thrown. The message is one line that names the resource and what was thrown. */
+export class PolicyError extends Error {}
+
 /**
  * Calls a policy. Its result may be anything. It cannot change the caller, whose tenant and user other queries of the
  * request carry.
- * @throws Error if the policy throws, even a `Problem`, because the result of a policy is a condition and no error
+ * @throws PolicyError if the policy throws, even a `Problem`, because the result of a policy is a condition and no error
  */
 export function callPolicy(
   { name }: ResourceModel,
@@ -99,7 +128,7 @@ export function callPolicy(
     return decide(context);
   } catch (cause) {
     if (cause instanceof OperatorError) throw cause;
-    throw new Error(`resource ${name}: its ${label} throws: ${firstLineOf(cause)}`, { cause });
+    throw new PolicyError(`resource ${name}: its ${label} throws: ${firstLineOf(cause)}`, { cause });
   }
 }
 

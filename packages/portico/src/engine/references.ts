@@ -22,14 +22,15 @@ export async function requireVisibleReferences(
   store: Store,
   session: Session,
   caller: Caller,
-  { references }: Shape,
+  shape: Shape,
   values: RowValues,
 ): Promise<void> {
-  const restricted = references.filter(({ reference }) => reference!.target.isRestricted);
+  const all = referencesOf(shape);
+  const restricted = all.filter((each) => targetOf(each).isRestricted);
   if (restricted.length === 0) return;
   const invalid = await invalidReferences(store, session, caller, restricted, values);
   if (invalid.length === 0) return;
-  throw new InvalidInput(await invalidReferences(store, session, caller, references, values));
+  throw new InvalidInput(await invalidReferences(store, session, caller, all, values), shape);
 }
 
 /**
@@ -44,19 +45,43 @@ export async function invalidBodyReferences(
   id: string | undefined,
   values: RowValues,
 ): Promise<InputError[]> {
-  const invalid = await invalidReferences(store, session, caller, resource.references, values);
+  const references = referencesOf(resource);
+  const invalid = await invalidReferences(store, session, caller, references, values);
   if (invalid.length === 0 || id === undefined) return invalid;
   const row = await findVisible(store, session, caller, resource, id);
   const changed = changedReferences(resource, values, row === undefined ? {} : JSON.parse(row));
-  return invalid.filter(({ field }) => Object.hasOwn(changed, field));
+  return invalidReferences(store, session, caller, references, changed);
 }
 
-/** The references that differ from those of the row. */
-export function changedReferences({ references }: Shape, values: RowValues, current: RowValues): RowValues {
-  const changed = references.filter(
-    ({ name }) => Object.hasOwn(values, name) && values[name] !== current[name],
-  );
-  return Object.fromEntries(changed.map(({ name }) => [name, values[name]]));
+/** The references that differ from those of the row; of a many-to-many field, the ids that the row does not have. */
+export function changedReferences(
+  { references, links }: Shape,
+  values: RowValues,
+  current: RowValues,
+): RowValues {
+  const changed = references
+    .filter(({ name }) => Object.hasOwn(values, name) && values[name] !== current[name])
+    .map(({ name }) => [name, values[name]] as const);
+  const added = links.map(({ name }) => {
+    const present = new Set(idsIn(current, name));
+    return [name, idsIn(values, name).filter((id) => !present.has(id))] as const;
+  });
+  return Object.fromEntries([...changed, ...added.filter(([, ids]) => ids.length > 0)]);
+}
+
+/** The attributes of a shape that refer to rows. */
+export function referencesOf({ references, links }: Shape): readonly Attribute[] {
+  return links.length === 0 ? references : [...references, ...links];
+}
+
+function targetOf({ reference, links }: Attribute): ResourceModel {
+  return (reference ?? links)!.target;
+}
+
+/** The ids of a reference or a many-to-many field; none for a value of another type. */
+function idsIn(values: RowValues, name: string): readonly string[] {
+  const value = Object.hasOwn(values, name) ? values[name] : undefined;
+  return (Array.isArray(value) ? value : [value]).filter((id) => typeof id === "string");
 }
 
 /**
@@ -72,14 +97,15 @@ export async function invalidReferences(
   isCallerField: (name: string) => boolean = () => true,
 ): Promise<InputError[]> {
   const errors: InputError[] = [];
-  for (const { name, reference } of references) {
-    const id = Object.hasOwn(values, name) ? values[name] : undefined;
-    if (typeof id !== "string") continue;
-    const { target } = reference!;
+  for (const each of references) {
+    const { name } = each;
+    const referred = idsIn(values, name);
+    if (referred.length === 0) continue;
+    const target = targetOf(each);
     const conditions = isCallerField(name) ? policyConditions(caller, target) : [];
-    const ids = isId(id) ? [id] : [];
+    const ids = referred.filter(isId);
     const visibleIds = await store.filterIds(caller.tenantId, target, { ids, conditions }, session);
-    if (!visibleIds.has(id)) errors.push(missingReference(name));
+    if (!referred.every((id) => visibleIds.has(id))) errors.push(missingReference(name));
   }
   return errors;
 }

@@ -1,5 +1,8 @@
 // Evaluates conditions on a row in memory, with the same result as in the database.
 
+import { orderedChoices } from "../declare/field.ts";
+import { compareDecimals } from "../lib/decimal.ts";
+import type { Attribute } from "../model/model.ts";
 import {
   type Comparison,
   type Condition,
@@ -72,6 +75,10 @@ function negate(verdict: Verdict): Verdict {
 function compareWith({ attribute, operator, values }: Comparison, row: RowValues): Verdict {
   // A field may be called `constructor`, which every object inherits.
   if (!Object.hasOwn(row, attribute.name)) return undefined;
+  if (attribute.element) {
+    const isMet = hasElement(row[attribute.name], values);
+    return operator === "in" ? isMet : !isMet;
+  }
   // A value of a compared attribute is never an object.
   const value = row[attribute.name] as Value;
   if (operator === "in") return values.includes(value);
@@ -80,7 +87,7 @@ function compareWith({ attribute, operator, values }: Comparison, row: RowValues
   const other = values[0]!;
   if (operator === "contains") return String(value).includes(String(other));
   if (operator === "startsWith") return String(value).startsWith(String(other));
-  const order = compare(value, other);
+  const order = compare(attribute, value, other);
   switch (operator) {
     case "gte":
       return order >= 0;
@@ -93,8 +100,17 @@ function compareWith({ attribute, operator, values }: Comparison, row: RowValues
   }
 }
 
-/** Compares text byte by byte, as both databases do. */
-function compare(one: NonNullable<Value>, other: NonNullable<Value>): number {
+/** Whether a list has one of the values. Null stands for a list without elements. */
+function hasElement(list: unknown, values: readonly Value[]): boolean {
+  const elements: readonly unknown[] = Array.isArray(list) ? list : [];
+  return values.some((value) => (value === null ? elements.length === 0 : elements.includes(value)));
+}
+
+/** Compares text byte by byte, as both databases do, unless the field has another order. */
+function compare({ field }: Attribute, one: NonNullable<Value>, other: NonNullable<Value>): number {
+  const choices = orderedChoices(field);
+  if (choices) return choices.indexOf(String(one)) - choices.indexOf(String(other));
+  if (field.kind === "decimal") return compareDecimals(String(one), String(other));
   if (typeof one === "string" && typeof other === "string")
     return Buffer.compare(Buffer.from(one), Buffer.from(other));
   return Number(one) - Number(other);

@@ -1,6 +1,7 @@
-// Deletes rows, and with each row those that are deleted with it.
+// Deletes rows, and with each row those that are deleted with it. The steps call each other for the rows of other resources,
+// so the file is longer than most.
 
-import type { HookContext } from "../declare/resource.ts";
+import type { HookContext } from "../declare/hooks.ts";
 import { Problem } from "../errors.ts";
 import { TimeSlice } from "../lib/time-slice.ts";
 import type { ResourceModel } from "../model/model.ts";
@@ -8,8 +9,11 @@ import { areDecidedByRow, type Condition } from "../query/condition.ts";
 import { policyValues } from "../query/policy-values.ts";
 import { wholeRow } from "../query/selection.ts";
 import type { RowValues } from "../query/write.ts";
+import { KeptRows } from "./kept-rows.ts";
+import { clearReferences, lockReferringRows, takeOffLinkedRows } from "./linked-rows.ts";
 import { batchesOfIds, rowIds } from "./row-ids.ts";
-import type { Precondition, WriteContext } from "./write-context.ts";
+import { parseStored, storedSelection } from "./stored-row.ts";
+import type { LockedRow, Precondition, WriteContext } from "./write-context.ts";
 import type { WritePolicy } from "./write-policy.ts";
 
 /**
@@ -29,11 +33,15 @@ export class RowDeletion {
   readonly #slice = new TimeSlice();
   /** Rows that are deleted with another, or with a whole collection. */
   readonly #together = new Set<string>();
+  readonly #kept: KeptRows;
+  /** How many rows have been changed because they referred to a deleted one. */
+  #changed = 0;
 
   constructor(context: WriteContext, policy: WritePolicy, hookContext: () => HookContext) {
     this.#context = context;
     this.#policy = policy;
     this.#hookContext = hookContext;
+    this.#kept = new KeptRows(context);
   }
 
   /**
@@ -42,10 +50,27 @@ export class RowDeletion {
    * @throws Problem `not_found`, `forbidden`
    */
   async delete(resource: ResourceModel, id: string, precondition?: Precondition): Promise<RowValues> {
+    await lockReferringRows(this.#context, resource, id, maxTogether);
     const current = await this.#context.lockedRow(resource, id, precondition, "delete");
     await this.#policy.requireWritable(resource, "delete", current);
+    this.#kept.begin(resource, id);
     await this.#delete(resource, id, current, !resource.hooks.after?.delete);
     return current;
+  }
+
+  /** Whether the rows of a resource are deleted with nothing but their events, so that one statement can delete many. */
+  isLeaf(resource: ResourceModel): boolean {
+    const { hooks, markOnDelete } = resource;
+    const isHooked = hooks.before?.delete !== undefined || hooks.after?.delete !== undefined;
+    return !affectsOthers(resource) && !isHooked && !markOnDelete;
+  }
+
+  /** Deletes locked rows of a resource that `isLeaf`, each by itself. @throws Problem `forbidden` */
+  async deleteLocked(resource: ResourceModel, rows: readonly LockedRow[]): Promise<void> {
+    await this.#policy.requireAllWritable(resource, "delete", rows);
+    this.#kept.begin(resource);
+    const ids = rows.map(({ id }) => id);
+    await this.#deleteLeaves(resource, ids, none);
   }
 
   /**
@@ -56,6 +81,7 @@ export class RowDeletion {
   async deleteAll(resource: ResourceModel, conditions: readonly Condition[]): Promise<void> {
     const { store, session, caller } = this.#context;
     const { tenantId } = caller;
+    this.#kept.begin(resource);
     if (resource.markOnDelete) {
       for await (const id of rowIds(store, session, tenantId, resource, conditions)) {
         if (this.#slice.isOver) await this.#slice.yield();
@@ -81,12 +107,15 @@ export class RowDeletion {
   ): Promise<void> {
     const { store, session, caller } = this.#context;
     if (this.#slice.isOver) await this.#slice.yield();
-    if (!isLeaf(resource)) {
-      for (const id of ids) await this.#deleteListed(resource, id, conditions);
+    if (!this.isLeaf(resource)) {
+      for (const id of ids) {
+        this.#kept.begin(resource, id);
+        await this.#deleteListed(resource, id, conditions);
+      }
       return;
     }
     const read = { ids, conditions };
-    const matching = await store.filterLockedIds(caller.tenantId, resource, read, session, "delete");
+    const matching = await store.filterIds(caller.tenantId, resource, read, session, "delete");
     const remaining = ids.filter((id) => matching.has(id));
     await this.#deleteLeaves(resource, remaining, none);
   }
@@ -105,12 +134,16 @@ export class RowDeletion {
     await hooks.before?.delete?.({ ...this.#hookContext(), current });
     const before = this.#together.size;
     await this.#deleteDependents(resource, id);
-    if (!markOnDelete) await this.#deleteChildren(resource, current, none);
+    if (!markOnDelete) {
+      await this.#deleteChildren(resource, current, none);
+      await this.#takeOff(resource, id);
+    }
+    const isKept = !markOnDelete && (await this.#kept.add(resource, [id]));
     const isTogether = this.#together.has(id) || this.#together.size > before;
     const values = markOnDelete && { [markOnDelete.name]: now, updatedAt: now };
     const text = await (values
       ? this.#context.update(resource, id, values, "deleted", isLast)
-      : this.#context.delete(resource, id, { isLast, isTogether }));
+      : this.#context.delete(resource, id, { isLast, isTogether, isKept }));
     await hooks.after?.delete?.(markOnDelete ? JSON.parse(text) : current, this.#hookContext());
   }
 
@@ -118,9 +151,10 @@ export class RowDeletion {
   async #deleteListed(resource: ResourceModel, id: string, conditions: readonly Condition[]): Promise<void> {
     if (this.#deleting.has(id)) return;
     const { store, session, caller } = this.#context;
-    const read = { resource, selection: wholeRow(resource), id, conditions };
+    await lockReferringRows(this.#context, resource, id, maxTogether);
+    const read = { resource, selection: storedSelection(resource), id, conditions };
     const text = await store.getLocked(caller.tenantId, read, session, "delete");
-    if (text !== undefined) await this.#delete(resource, id, JSON.parse(text));
+    if (text !== undefined) await this.#delete(resource, id, parseStored(text));
   }
 
   /**
@@ -139,12 +173,11 @@ export class RowDeletion {
         { attribute: child.parent!, operator: "in", values: [String(row.id)] },
       ];
       const parents = child.isRestricted ? [policyValues(resource, row), ...deletedParents] : none;
-      const hasOwn = child.children.length > 0 || child.dependents.length > 0;
       // Newest first: a row may refer to an older one of its kind.
       const rows = { resource: child, conditions, isNewestFirst: true };
       for await (const ids of batchesOfIds(store, session, caller.tenantId, rows)) {
         await this.#countRows(ids);
-        if (hasOwn) for (const id of ids) await this.#deleteChild(child, id, parents);
+        if (affectsOthers(child)) for (const id of ids) await this.#deleteChild(child, id, parents);
         else await this.#deleteLeaves(child, ids, parents);
       }
     }
@@ -154,11 +187,13 @@ export class RowDeletion {
     if (this.#deleting.has(id)) return;
     this.#deleting.add(id);
     const { store, session, caller } = this.#context;
+    await lockReferringRows(this.#context, resource, id, maxTogether);
     const read = { resource, selection: wholeRow(resource), id, conditions: [] };
     const text = await store.getLocked(caller.tenantId, read, session, "delete");
     if (text === undefined) return;
     await this.#deleteDependents(resource, id);
     await this.#deleteChildren(resource, JSON.parse(text), parents);
+    await this.#takeOff(resource, id);
     await this.#deleteLeaves(resource, [id], parents);
   }
 
@@ -169,17 +204,31 @@ export class RowDeletion {
     parents: readonly RowValues[],
   ): Promise<void> {
     const { store, session, caller } = this.#context;
-    const size = store.writes.maxDeletedTogether(resource);
+    const size = store.writes.maxTogether(resource);
     for (let start = 0; start < ids.length; start += size) {
       const part = { resource, tenantId: caller.tenantId, ids: ids.slice(start, start + size) };
-      await this.#context.recordDeleted(resource, await store.writes.deleteMany(session, part), parents);
+      const isKept = await this.#kept.add(resource, part.ids);
+      const texts = await store.writes.deleteMany(session, part);
+      await this.#context.recordDeleted(resource, texts, parents);
+      if (isKept || resource.files.length === 0) continue;
+      for (const text of texts.values()) await this.#context.releaseFiles(resource, JSON.parse(text));
     }
+  }
+
+  /** Takes a row off the rows that refer to it and stay. */
+  async #takeOff(resource: ResourceModel, id: string): Promise<void> {
+    const count = async (ids: readonly string[]): Promise<void> => {
+      this.#changed += ids.length;
+      await this.#countRows([]);
+    };
+    if (resource.linkedFrom.length > 0) await takeOffLinkedRows(this.#context, resource, id, count);
+    if (resource.clearedReferences.length > 0) await clearReferences(this.#context, resource, id, count);
   }
 
   /** Counts rows before they are deleted, and lets other requests run. @throws Problem `conflict` beyond the limit */
   async #countRows(ids: readonly string[]): Promise<void> {
     for (const id of ids) this.#together.add(id);
-    if (this.#together.size > maxTogether)
+    if (this.#together.size + this.#changed > maxTogether)
       throw new Problem(
         "conflict",
         `More than ${maxTogether} rows would be deleted together. Delete some of them first.`,
@@ -205,8 +254,7 @@ export class RowDeletion {
   }
 }
 
-/** Whether the rows of a resource are deleted with nothing but their events, so that one statement can delete many. */
-function isLeaf({ children, dependents, hooks, markOnDelete }: ResourceModel): boolean {
-  const isHooked = hooks.before?.delete !== undefined || hooks.after?.delete !== undefined;
-  return children.length === 0 && dependents.length === 0 && !isHooked && !markOnDelete;
+/** Whether rows of other resources, or other rows of its own, are deleted or changed with a row of a resource. */
+function affectsOthers({ children, dependents, linkedFrom, clearedReferences }: ResourceModel): boolean {
+  return children.length + dependents.length + linkedFrom.length + clearedReferences.length > 0;
 }

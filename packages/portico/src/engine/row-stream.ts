@@ -6,30 +6,29 @@ import { isId } from "../lib/id.ts";
 import type { Value } from "../query/condition.ts";
 import type { Position, Read } from "../query/read.ts";
 import { select } from "../query/selection.ts";
-import type { RowStream } from "../store/row-stream.ts";
+import type { RowStream, StreamOptions } from "../store/row-stream.ts";
 import type { Store } from "../store/store.ts";
 import { requireScope, withPolicies } from "./authorize.ts";
 import { InvalidInput } from "./validation/invalid-input.ts";
 
 export interface StreamRequest
-  extends Pick<Read, "resource" | "selection" | "conditions" | "words" | "sort"> {
+  extends StreamOptions,
+    Pick<Read, "resource" | "selection" | "conditions" | "words" | "sort"> {
   /** The maximum number of rows. */
   readonly limit: number;
   /** The id of a row: only those behind it. */
   readonly after: string | undefined;
-  /** Whether the stream has the number of its rows. */
-  readonly isCounted: boolean;
 }
 
 /** @throws Problem */
 export async function streamRows(store: Store, caller: Caller, request: StreamRequest): Promise<RowStream> {
-  const { resource, selection, conditions, words, sort, limit, after, isCounted } = request;
+  const { resource, selection, conditions, words, sort, limit, after } = request;
   requireScope(caller, resource.scopes.read);
   const position = after === undefined ? undefined : await positionOf(store, caller, request, after);
   // With a cursor, statements read one row more than the limit.
   const page = { style: "cursor", limit: limit - 1, position, isBackward: false } as const;
   const read = withPolicies(caller, { resource, selection, conditions, words, sort, page });
-  return store.stream(caller.tenantId, read, isCounted);
+  return store.stream(caller.tenantId, read, request);
 }
 
 /** The position of a row. Sorted by id, the row need not exist. @throws Problem `validation_error` */

@@ -3,6 +3,7 @@
 
 import type { Caller } from "../declare/caller.ts";
 import { isUnavailable, Problem } from "../errors.ts";
+import { newEventId } from "../events/event.ts";
 import { isId } from "../lib/id.ts";
 import type { ResourceModel } from "../model/model.ts";
 import type { RowValues } from "../query/write.ts";
@@ -57,7 +58,7 @@ async function insertWithSingleStatement(
   const policy = resultConditions(caller, resource, "create");
   if (evaluateWritten(policy, values, now) !== true) return undefined;
   const text = await store.writes.insertWithSingleStatement(
-    { resource, tenantId, values, event: { credentialId, at: now } },
+    { resource, tenantId, values, event: { id: newEventId(), credentialId, at: now } },
     resource.recordsEvents ? events.insertion : undefined,
   );
   return WriteResult.ofText(values.id, text, {});

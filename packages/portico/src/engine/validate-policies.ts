@@ -4,6 +4,7 @@
 import type { Caller } from "../declare/caller.ts";
 import type { PolicyContext } from "../declare/where.ts";
 import { OperatorError } from "../errors.ts";
+import { FrozenSet } from "../lib/frozen-set.ts";
 import type { Model, PolicyRule, ResourceModel } from "../model/model.ts";
 import { callPolicy, parsePolicyResult } from "./policy.ts";
 
@@ -65,7 +66,7 @@ const address = "192.0.2.1";
  * a client, a publishable key, no credential, and the server itself.
  */
 function sampleCallers({ scopes: known, roles }: Pick<Model, "scopes" | "roles">): readonly Caller[] {
-  const scopes = new Set(known);
+  const [scopes, none] = [new FrozenSet(known), new FrozenSet<string>()];
   const noUser = { tenantId, userId: null, role: null, quota, address };
   const ofUsers = roles.flatMap(({ name: role }): readonly Omit<Caller, "scopes">[] => [
     { kind: "key", tenantId, userId, role, credentialId: keyId, keyId, quota, address },
@@ -82,6 +83,6 @@ function sampleCallers({ scopes: known, roles }: Pick<Model, "scopes" | "roles">
   ];
   return callers.flatMap((caller) => [
     { ...caller, scopes },
-    { ...caller, scopes: new Set<string>() },
+    { ...caller, scopes: none },
   ]);
 }

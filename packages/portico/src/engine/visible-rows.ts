@@ -87,19 +87,29 @@ async function evaluateRelated(
     condition.operator === "is"
       ? await evaluateDeletedParents(sources, condition, rows)
       : new Map<EventRow, Verdict>();
-  const others = rows.filter((each) => !verdicts.has(each) && keyOf(condition, each) !== undefined);
+  const others = rows.filter((each) => !verdicts.has(each) && keysOf(condition, each) !== undefined);
   const matching = await matchingKeys(sources, condition, others);
-  for (const each of others) verdicts.set(each, matching.has(keyOf(condition, each)!));
+  for (const each of others)
+    verdicts.set(
+      each,
+      keysOf(condition, each)!.some((key) => matching.has(key)),
+    );
   const unmatched = others.filter((each) => each.deletion && verdicts.get(each) === false);
   for (const [each, verdict] of await evaluateDeleted(sources, condition, unmatched))
     verdicts.set(each, verdict);
   return verdicts;
 }
 
-/** The id by which a row is related to others. */
-function keyOf(condition: RelatedCondition, { row }: EventRow): string | undefined {
-  const key = row[condition.operator === "is" ? condition.attribute.name : "id"];
-  return typeof key === "string" ? key : undefined;
+/** The ids by which a row is related to others. */
+function keysOf(condition: RelatedCondition, { row }: EventRow): readonly string[] | undefined {
+  const key = row[isNamedByRow(condition) ? condition.attribute.name : "id"];
+  if (Array.isArray(key)) return key;
+  return typeof key === "string" ? [key] : undefined;
+}
+
+/** Whether the row has the ids of the related rows, and not these that of the row. */
+function isNamedByRow({ operator, attribute }: RelatedCondition): boolean {
+  return operator === "is" || attribute.links !== undefined;
 }
 
 /** The ids to which present rows are related that meet the condition. */
@@ -109,9 +119,9 @@ function matchingKeys(
   rows: readonly EventRow[],
 ): Promise<ReadonlySet<string>> {
   const { conditions } = condition;
-  const ids = [...new Set(rows.map((each) => keyOf(condition, each)!))];
-  return condition.operator === "is"
-    ? store.filterIds(tenantId, condition.attribute.reference!.target, { ids, conditions })
+  const ids = [...new Set(rows.flatMap((each) => keysOf(condition, each)!))];
+  return condition.operator === "is" || condition.attribute.links
+    ? store.filterIds(tenantId, relatedResource(condition), { ids, conditions })
     : store.filterReferred(tenantId, condition, { ids, conditions });
 }
 
@@ -141,10 +151,10 @@ async function evaluateDeleted(
 ): Promise<Map<EventRow, Verdict>> {
   const verdicts = new Map<EventRow, Verdict>();
   const { conditions, attribute } = condition;
-  const key = condition.operator === "is" ? "id" : attribute.name;
+  const key = isNamedByRow(condition) ? "id" : attribute.name;
   for (const together of Map.groupBy(rows, ({ deletion }) => transactionKey(deletion!)).values()) {
     const { deletion } = together[0]!;
-    const keys = new Set(together.map((each) => keyOf(condition, each)));
+    const keys = new Set(together.flatMap((each) => keysOf(condition, each)));
     const deleted = await sources.deletedTogether.rowsOf(relatedResource(condition), deletion!);
     const related = deleted
       .filter((row) => keys.has(String(row[key])))
@@ -152,7 +162,8 @@ async function evaluateDeleted(
     const ofRelated = await evaluateRows(sources, conditions, related);
     const byKey = Map.groupBy(ofRelated.keys(), (index) => String(related[index]!.row[key]));
     for (const each of together) {
-      const found = (byKey.get(keyOf(condition, each)!) ?? []).map((index) => ofRelated[index]);
+      const indexes = keysOf(condition, each)!.flatMap((one) => byKey.get(one) ?? []);
+      const found = indexes.map((index) => ofRelated[index]);
       if (found.includes(true)) verdicts.set(each, true);
       else if (found.includes(undefined)) verdicts.set(each, undefined);
     }

@@ -1,11 +1,14 @@
-// What the writes of one transaction on behalf of one caller share: locked rows, hooks and events.
+// What the writes of one transaction on behalf of one caller share: locked rows, hooks, files and events. Every kind of
+// write uses the same object, so the file is longer than most.
 
 import type { OwnHookContext } from "../auth/own-hook-context.ts";
 import type { Caller } from "../declare/caller.ts";
+import type { HookContext } from "../declare/hooks.ts";
 import { renameHint } from "../declare/renamed-options.ts";
-import type { HookContext, Rows } from "../declare/resource.ts";
-import type { EventRecorder } from "../events/event.ts";
-import { explainedFailure } from "../model/explained-failures.ts";
+import type { Rows } from "../declare/rows.ts";
+import { type EventRecorder, newEventId } from "../events/event.ts";
+import type { RowFiles } from "../files/row-files.ts";
+import { codeFailure } from "../model/explained-failures.ts";
 import type { Model, ResourceModel } from "../model/model.ts";
 import type { Condition } from "../query/condition.ts";
 import { wholeRow } from "../query/selection.ts";
@@ -16,8 +19,10 @@ import type { RunRecorded } from "../store/row-writes.ts";
 import type { Store } from "../store/store.ts";
 import { findLocked, throwNotFound } from "./find-row.ts";
 import { policyConditions } from "./policy.ts";
+import { parseStored, shownText } from "./stored-row.ts";
 import type { BodyValidator } from "./validation/body-validator.ts";
-import { hookValues } from "./validation/row-values.ts";
+import { InvalidInput } from "./validation/invalid-input.ts";
+import { missingReference } from "./validation/messages.ts";
 
 /** What all transactions share. */
 export interface WriteDependencies {
@@ -25,6 +30,7 @@ export interface WriteDependencies {
   readonly store: Store;
   readonly events: EventRecorder;
   readonly validator: BodyValidator;
+  readonly files: RowFiles;
 }
 
 /** Checks a row before it is written, and throws if the caller expected another. */
@@ -39,6 +45,9 @@ export interface WriteOptions {
   readonly isLast?: boolean;
 }
 
+/** A row that nobody else changes until the transaction ends. */
+export type LockedRow = Record<string, unknown> & { readonly id: string };
+
 const none: readonly never[] = Object.freeze([]);
 
 export class WriteContext {
@@ -51,9 +60,10 @@ export class WriteContext {
   readonly isByHook: boolean;
   readonly isLast: boolean;
   readonly #events: EventRecorder;
+  readonly #files: RowFiles;
 
   constructor(
-    { model, store, events, validator }: WriteDependencies,
+    { model, store, events, validator, files }: WriteDependencies,
     session: Transaction,
     caller: Caller,
     { now = new Date().toISOString(), isByHook = false, isLast = false }: WriteOptions,
@@ -67,19 +77,21 @@ export class WriteContext {
     this.isByHook = isByHook;
     this.isLast = isLast;
     this.#events = events;
+    this.#files = files;
   }
 
-  /** The row as JSON text, locked until the transaction ends. @throws Problem `not_found` */
+  /** The row, locked until the transaction ends. @throws Problem `not_found` */
   async lockedRow(
     resource: ResourceModel,
     id: string,
     precondition: Precondition | undefined,
     lock: Lock = "update",
-  ): Promise<Record<string, unknown>> {
+  ): Promise<LockedRow> {
     const conditions = this.conditionsOf(resource);
     const text = await findLocked(this.store, this.session, this.caller, resource, id, lock, conditions);
-    precondition?.(text);
-    return JSON.parse(text);
+    precondition?.(shownText(text));
+    // Every row has an id.
+    return parseStored(text) as LockedRow;
   }
 
   /** The conditions on rows that are found: the policies of the caller, which do not apply to hooks. */
@@ -91,6 +103,23 @@ export class WriteContext {
   async reread(resource: ResourceModel, id: string, text: string): Promise<string> {
     const read = { resource, selection: wholeRow(resource), id, conditions: [] };
     return (await this.store.get(this.caller.tenantId, read, this.session)) ?? text;
+  }
+
+  /** The values of a row with the files that they name. @throws InvalidInput for a file that the caller has not uploaded */
+  async attachFiles<V extends RowValues>(
+    resource: ResourceModel,
+    values: V,
+    current: RowValues = {},
+  ): Promise<V> {
+    if (resource.files.length === 0) return values;
+    return this.#files.attach(this.session, this.caller, resource, values, current, (field) => {
+      throw new InvalidInput([missingReference(field)]);
+    });
+  }
+
+  /** Gives up the files of a row that it has no longer after a write. @param next empty if the row is deleted */
+  async releaseFiles(resource: ResourceModel, previous: RowValues, next: RowValues = {}): Promise<void> {
+    if (resource.files.length > 0) await this.#files.release(this.session, resource, previous, next);
   }
 
   /** @param returnedOnce receives the members that hooks return once */
@@ -110,31 +139,7 @@ export class WriteContext {
 
   /** The old name of `returnOnce`, which is not declared. */
   #refuseReveal(): never {
-    const failure = new Error(renameHint("hookContext", "reveal"));
-    throw this.model.explainsFailures ? explainedFailure(failure.message, failure) : failure;
-  }
-
-  /** A new row lacks a value that no caller can set: an error of the hook, or of the code that creates the row. */
-  requireSetByCode({ name, setByCode }: ResourceModel, row: RowValues): void {
-    const missing = setByCode.find((attribute) => row[attribute.name] === undefined);
-    if (!missing) return;
-    const failure = new Error(
-      `resource ${name}, field ${missing.name}: a new row has no value, because hooks.before.create sets none`,
-    );
-    throw this.model.explainsFailures ? explainedFailure(failure.message, failure) : failure;
-  }
-
-  /** The values that a hook returned. They must match the declaration; if not, the error is one of the code. */
-  hookValues(resource: ResourceModel, result: RowValues | undefined): RowValues {
-    if (result === undefined) return {};
-    try {
-      return hookValues(resource, this.validator.validate(resource, "hookResult", result));
-    } catch (error) {
-      const failure = new Error(
-        `a hook of ${resource.name} returned invalid values: ${(error as Error).message}`,
-      );
-      throw this.model.explainsFailures ? explainedFailure(failure.message, failure) : failure;
-    }
+    throw codeFailure(this.model, renameHint("hookContext", "reveal")!);
   }
 
   /**
@@ -181,10 +186,26 @@ export class WriteContext {
    * The same for a delete of a locked row.
    *
    * @param isTogether whether other rows are deleted with it
+   * @param isKept whether it can be restored, with its files
    * @returns its last JSON text
    * @throws Problem `not_found`
    */
   async delete(
+    resource: ResourceModel,
+    id: string,
+    {
+      isLast,
+      isTogether,
+      isKept,
+    }: { readonly isLast: boolean; readonly isTogether: boolean; readonly isKept: boolean },
+  ): Promise<string> {
+    const hasFiles = !isKept && resource.files.length > 0;
+    const text = await this.#delete(resource, id, { isLast: isLast && !hasFiles, isTogether });
+    if (hasFiles) await this.releaseFiles(resource, JSON.parse(text));
+    return text;
+  }
+
+  async #delete(
     resource: ResourceModel,
     id: string,
     { isLast, isTogether }: { readonly isLast: boolean; readonly isTogether: boolean },
@@ -213,7 +234,7 @@ export class WriteContext {
   }
 
   get #event(): EventDetails {
-    return { credentialId: this.caller.credentialId, at: this.now };
+    return { id: newEventId(), credentialId: this.caller.credentialId, at: this.now };
   }
 
   /** Records the event of a write, if the resource records events. */
@@ -222,6 +243,14 @@ export class WriteContext {
     const { tenantId, credentialId } = this.caller;
     const event = { tenantId, resource, action, rowId, row: text, credentialId, at: this.now };
     await this.#events.record(this.session, event);
+  }
+
+  /** Records the events of rows that were updated together, or restored. @param rows their texts by id */
+  async recordUpdated(resource: ResourceModel, rows: ReadonlyMap<string, string>): Promise<void> {
+    if (!resource.recordsEvents || rows.size === 0) return;
+    const { tenantId, credentialId } = this.caller;
+    const events = { tenantId, resource, action: "updated", rows, credentialId, at: this.now } as const;
+    await this.#events.recordMany(this.session, events);
   }
 
   /**

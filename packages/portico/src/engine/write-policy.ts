@@ -30,10 +30,36 @@ export class WritePolicy {
 
   /** Requires that the caller may write a row that the caller can read. @throws Problem `forbidden` */
   async requireWritable(resource: ResourceModel, operation: WriteOperation, row: RowValues): Promise<void> {
+    await this.requireAllWritable(resource, operation, [row]);
+  }
+
+  /** The same for several rows. */
+  async requireAllWritable(
+    resource: ResourceModel,
+    operation: WriteOperation,
+    rows: readonly RowValues[],
+  ): Promise<void> {
     const { caller, now, isByHook } = this.#scope;
     if (isByHook) return;
     const conditions = writeConditions(caller, resource, operation);
-    await this.requireStored(resource, String(row.id), requirePossible(resource, conditions, row, now));
+    const undecided = rows.filter((row) => requirePossible(resource, conditions, row, now).length > 0);
+    await this.requireAllStored(resource, idsOf(undecided), conditions);
+  }
+
+  /**
+   * `requireResult` for several rows, and `requireStored` for those whose values do not decide.
+   * @returns what to check once the rows are written
+   */
+  requireResults(
+    resource: ResourceModel,
+    operation: WriteOperation,
+    rows: readonly RowValues[],
+  ): () => Promise<void> {
+    const undecided = rows.map((row) => ({ row, conditions: this.requireResult(resource, operation, row) }));
+    const unchecked = undecided.filter(({ conditions }) => conditions.length > 0);
+    // The conditions are those of the caller for the operation, so they are the same for all rows.
+    const conditions = unchecked[0]?.conditions ?? none;
+    return () => this.requireAllStored(resource, idsOf(unchecked.map(({ row }) => row)), conditions);
   }
 
   /**
@@ -49,15 +75,27 @@ export class WritePolicy {
 
   /** Requires that a row in the database meets conditions. @throws Problem `forbidden` */
   async requireStored(resource: ResourceModel, id: string, conditions: readonly Condition[]): Promise<void> {
+    await this.requireAllStored(resource, [id], conditions);
+  }
+
+  /** The same for several rows. */
+  async requireAllStored(
+    resource: ResourceModel,
+    ids: readonly string[],
+    conditions: readonly Condition[],
+  ): Promise<void> {
     if (conditions.length === 0) return;
     const { store, session, caller } = this.#scope;
-    const read = { ids: [id], conditions };
-    const matching = await store.filterIds(caller.tenantId, resource, read, session);
-    if (!matching.has(id)) throw forbidden(resource);
+    const matching = await store.filterIds(caller.tenantId, resource, { ids, conditions }, session);
+    if (ids.some((id) => !matching.has(id))) throw forbidden(resource);
   }
 }
 
 const none: readonly never[] = Object.freeze([]);
+
+function idsOf(rows: readonly RowValues[]): string[] {
+  return rows.map(({ id }) => String(id));
+}
 
 /** @returns the conditions, or none if the row certainly meets them @throws Problem `forbidden` */
 function requirePossible(

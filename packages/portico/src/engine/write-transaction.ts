@@ -1,26 +1,30 @@
-// The writes of one transaction on behalf of one caller: the row, its hooks and its event.
+// The writes of one transaction on behalf of one caller: the row, its hooks and its event. One class has all of them,
+// because hooks and actions write rows in turn, so the file is longer than most.
 
 import type { Caller } from "../declare/caller.ts";
-import type { HookContext, Rows } from "../declare/resource.ts";
-import type { ActionModel, ResourceModel, Shape } from "../model/model.ts";
+import type { HookContext, ParentContext } from "../declare/hooks.ts";
+import type { Resource } from "../declare/resource.ts";
+import type { Rows } from "../declare/rows.ts";
+import type { ActionModel, Attribute, CollectionActionModel, ResourceModel, Shape } from "../model/model.ts";
 import type { Condition } from "../query/condition.ts";
-import { wholeRow } from "../query/selection.ts";
 import type { RowValues } from "../query/write.ts";
 import type { Transaction } from "../store/database.ts";
-import {
-  type AttemptedWrite,
-  explainDeleteError,
-  explainNestedError,
-  retryOnCollision,
-} from "./constraint.ts";
-import { findLocked, requireParentRow } from "./find-row.ts";
+import { requireSetByCode, valuesOfHook } from "./code-results.ts";
+import { type AttemptedWrite, retryOnCollision } from "./constraint.ts";
+import { requireParentRow } from "./find-row.ts";
 import { hookRows } from "./hook-rows.ts";
+import { lockedRows } from "./locked-rows.ts";
 import { newRow } from "./new-row.ts";
-import { policyConditions } from "./policy.ts";
 import { changedReferences, requireVisibleReferences } from "./references.ts";
+import { restoreRow } from "./restoration.ts";
 import { RowDeletion } from "./row-deletion.ts";
-import { insertValues, patchedValues, splitServerFields, withSearchFields } from "./validation/row-values.ts";
+import { type RunNested, TransactionRows } from "./row-operations.ts";
+import { runCollectionAction, runRowAction } from "./run-action.ts";
+import { internalValues } from "./stored-row.ts";
+import { areUpdatedTogether, updateTogether } from "./update-together.ts";
+import { insertValues, withSearchFields } from "./validation/row-values.ts";
 import {
+  type LockedRow,
   type Precondition,
   WriteContext,
   type WriteDependencies,
@@ -62,29 +66,30 @@ export class WriteTransaction {
   ): Promise<WriteResult> {
     const { hooks } = resource;
     const { caller, now } = this.#context;
-    await this.#requireParent(resource, parentId);
+    const ofParent = await this.#parentContext(resource, parentId);
     await this.#requireReferences(resource, input);
     const values = { ...insertValues(resource.attributes, input, caller, now), ...serverFields };
     const returnedOnce = {};
-    const hookResult = await hooks.before?.create?.(values, this.#hookContext(returnedOnce));
-    const row = newRow(
-      resource,
-      { ...values, ...this.#context.hookValues(resource, hookResult) },
-      now,
-      parentId,
-    );
-    this.#context.requireSetByCode(resource, row);
+    const hookResult = await hooks.before?.create?.(values, {
+      ...this.#hookContext(returnedOnce),
+      ...ofParent,
+    });
+    const written = { ...values, ...valuesOfHook(this.#context, resource, hookResult) };
+    const withFiles = await this.#context.attachFiles(resource, written);
+    const row = newRow(resource, withFiles, now, parentId);
+    requireSetByCode(this.#context, resource, row);
     const { id } = row;
     const undecided = this.#policy.requireResult(resource, "create", row);
     this.attempted = { values: row, callerValues: input };
     const isLast = !hooks.after?.create && undecided.length === 0;
     const text = await this.#context.insert(resource, row, isLast);
-    const result = WriteResult.ofText(id, text, returnedOnce);
-    await hooks.after?.create?.(result.row, this.#hookContext(returnedOnce));
+    const internal = internalValues(resource, row);
+    const result = WriteResult.ofText(id, text, returnedOnce, internal);
+    await hooks.after?.create?.(result.row, { ...this.#hookContext(returnedOnce), ...ofParent });
     // Hooks may have written the related rows that decide.
     await this.#policy.requireStored(resource, id, undecided);
     if (!hooks.after?.create) return result;
-    return WriteResult.ofText(id, await this.#context.reread(resource, id, text), returnedOnce);
+    return WriteResult.ofText(id, await this.#context.reread(resource, id, text), returnedOnce, internal);
   }
 
   /** Updates a row with what `changesTo` returns for it. @throws Problem `not_found` */
@@ -94,28 +99,62 @@ export class WriteTransaction {
     changesTo: (current: RowValues, now: string) => RowValues,
     precondition?: Precondition,
   ): Promise<WriteResult> {
+    return this.#updateLocked(resource, await this.#context.lockedRow(resource, id, precondition), changesTo);
+  }
+
+  /**
+   * Updates each row that meets the conditions.
+   * @returns the number of rows
+   * @throws Problem `conflict` for too many rows
+   */
+  async updateMany(
+    resource: ResourceModel,
+    conditions: readonly Condition[],
+    changesTo: (current: RowValues) => RowValues,
+  ): Promise<number> {
+    const context = this.#context;
+    // Changes that depend on the row are not the same for all.
+    const changes = changesTo({});
+    const isTogether = areUpdatedTogether(resource, changes);
+    let count = 0;
+    for await (const rows of lockedRows(context, resource, conditions, "update", isTogether)) {
+      if (isTogether) await updateTogether(context, this.#policy, resource, rows, changes);
+      else for (const current of rows) await this.#updateLocked(resource, current, changesTo);
+      count += rows.length;
+    }
+    return count;
+  }
+
+  async #updateLocked(
+    resource: ResourceModel,
+    current: LockedRow,
+    changesTo: (current: RowValues, now: string) => RowValues,
+  ): Promise<WriteResult> {
     const { hooks } = resource;
+    const { id } = current;
     const { now } = this.#context;
-    const current = await this.#context.lockedRow(resource, id, precondition);
     await this.#policy.requireWritable(resource, "update", current);
     const changes = { ...changesTo(current, now) };
     const references = changedReferences(resource, changes, current);
     await this.#requireReferences(resource, references);
     const returnedOnce = {};
     const hookResult = await hooks.before?.update?.(changes, { ...this.#hookContext(returnedOnce), current });
-    const values = { ...changes, ...this.#context.hookValues(resource, hookResult), updatedAt: now };
+    const written = { ...changes, ...valuesOfHook(this.#context, resource, hookResult), updatedAt: now };
+    const values = await this.#context.attachFiles(resource, written, current);
     const row = { ...current, ...values };
     const undecided = this.#policy.requireResult(resource, "update", row);
     this.attempted = { values: row, callerValues: references };
     const changed = withSearchFields(resource, values, row);
+    await this.#context.releaseFiles(resource, current, row);
     const isLast = !hooks.after?.update && undecided.length === 0;
     const text = await this.#context.update(resource, id, changed, "updated", isLast);
-    const result = WriteResult.ofText(id, text, returnedOnce);
+    const internal = internalValues(resource, values, current);
+    const result = WriteResult.ofText(id, text, returnedOnce, internal);
     const hookContext = { ...this.#hookContext(returnedOnce), previous: current };
     await hooks.after?.update?.(result.row, hookContext);
     await this.#policy.requireStored(resource, id, undecided);
     if (!hooks.after?.update) return result;
-    return WriteResult.ofText(id, await this.#context.reread(resource, id, text), returnedOnce);
+    return WriteResult.ofText(id, await this.#context.reread(resource, id, text), returnedOnce, internal);
   }
 
   /** Runs an action on a row. @throws Problem `not_found` */
@@ -125,20 +164,34 @@ export class WriteTransaction {
     action: ActionModel,
     input: RowValues,
   ): Promise<WriteResult> {
-    const { caller, now } = this.#context;
     const current = await this.#context.lockedRow(resource, id, undefined);
     await this.#policy.requireWritable(resource, "update", current);
     await this.#requireReferences(action, input);
-    const completeInput = insertValues(action.attributes, input, caller, now);
-    const returnedOnce = {};
-    const hookContext = this.#context.hookContext(this.#rowsOf({ isByHook: false }), returnedOnce);
-    const result = await action.run(current, completeInput, hookContext);
-    // A row that the action created has members that are returned once among its own.
-    const { row, others } = Object.groupBy(Object.entries(result), ([name]) =>
-      resource.attribute.has(name) ? "row" : "others",
-    );
-    Object.assign(returnedOnce, Object.fromEntries(others ?? []));
-    return WriteResult.ofRow(result.id, Object.fromEntries(row ?? []), returnedOnce);
+    return runRowAction(this.#context, this.callerRows, resource, action, { current, input });
+  }
+
+  /**
+   * Runs an action on a collection.
+   * @returns its answer as JSON text
+   * @throws Problem `not_found` for a parent that the caller does not see
+   */
+  async runCollectionAction(
+    resource: ResourceModel,
+    action: CollectionActionModel,
+    input: RowValues,
+    parentId: string | undefined,
+  ): Promise<string> {
+    const ofParent = resource.parent && (await this.#lockedParent(resource.parent, parentId));
+    await this.#requireReferences(action, input);
+    return runCollectionAction(this.#context, this.callerRows, resource, action, { ...ofParent, input });
+  }
+
+  /** Restores a deleted row, with those that were deleted with it. @throws as `restoreRow` */
+  async restore(resource: ResourceModel, id: string): Promise<WriteResult> {
+    const text = await restoreRow(this.#context, resource, id);
+    const undecided = this.#policy.requireResult(resource, "update", JSON.parse(text));
+    await this.#policy.requireStored(resource, id, undecided);
+    return WriteResult.ofText(id, text, {});
   }
 
   /**
@@ -150,9 +203,26 @@ export class WriteTransaction {
     return this.#deletion.delete(resource, id, precondition);
   }
 
+  /** Deletes each row that meets the conditions. @returns the number of rows @throws Problem as `updateMany` */
+  async deleteMany(resource: ResourceModel, conditions: readonly Condition[]): Promise<number> {
+    let count = 0;
+    const isLeaf = this.#deletion.isLeaf(resource);
+    for await (const rows of lockedRows(this.#context, resource, conditions, "delete", isLeaf)) {
+      if (isLeaf) await this.#deletion.deleteLocked(resource, rows);
+      else for (const { id } of rows) await this.#deletion.delete(resource, id);
+      count += rows.length;
+    }
+    return count;
+  }
+
   /** Deletes all rows that meet the conditions. */
   deleteAll(resource: ResourceModel, conditions: readonly Condition[]): Promise<void> {
     return this.#deletion.deleteAll(resource, conditions);
+  }
+
+  /** The operations that actions and routes can use, restricted by the policies of the caller. */
+  get callerRows(): Rows {
+    return this.#rowsOf({ isByHook: false });
   }
 
   /** The operations that hooks can use, without policies. */
@@ -161,45 +231,20 @@ export class WriteTransaction {
   }
 
   /**
-   * The operations that code of declarations can use; each runs under its own savepoint.
+   * The operations that code of declarations can use.
    * @param by hooks are not restricted by the policies of the caller; actions are
    */
   #rowsOf(by: Pick<Required<WriteOptions>, "isByHook">): Rows {
-    const { model, store, session, caller, validator } = this.#context;
-    const unrestricted = by.isByHook ? undefined : (): Rows => this.rows;
-    return hookRows(model, unrestricted, {
-      get: (resource, id) => {
-        const conditions = by.isByHook ? [] : policyConditions(caller, resource);
-        const read = { resource, selection: wholeRow(resource), id, conditions };
-        // A hook decides by what it reads, so that must not change before it writes.
-        return store.getLocked(caller.tenantId, read, session, "update");
-      },
-      create: (resource, body, parentId) =>
-        this.#nested(by, resource, async (nested) => {
-          const [input, serverFields] = splitServerFields(resource, body);
-          const values = this.#context.hookValues(resource, serverFields);
-          return nested.insert(
-            resource,
-            validator.validateWhole(resource, "create", input),
-            parentId,
-            values,
-          );
-        }),
-      update: (resource, id, body) =>
-        this.#nested(by, resource, async (nested) => {
-          const input = validator.validate(resource, "hookResult", body);
-          const changes = (current: RowValues): RowValues =>
-            validator.validateMerged(resource, patchedValues(resource, input, current));
-          return nested.update(resource, id, changes);
-        }),
-      delete: (resource, id) =>
-        this.#nested(
-          by,
-          resource,
-          async (nested) => void (await nested.delete(resource, id)),
-          explainDeleteError,
-        ),
-    });
+    const nested: RunNested = (resource, work, explain) => this.#nested(by, resource, work, explain);
+    const operations = new TransactionRows(this.#context, !by.isByHook, nested);
+    const { model, session } = this.#context;
+    const unrestricted = by.isByHook ? undefined : () => this.rows;
+    return hookRows(
+      model,
+      unrestricted,
+      operations,
+      (operation) => session.awaited?.(operation) ?? operation,
+    );
   }
 
   /** Runs an operation of a hook. If it fails and the hook continues, nothing of it remains. */
@@ -207,7 +252,7 @@ export class WriteTransaction {
     by: Pick<Required<WriteOptions>, "isByHook">,
     resource: ResourceModel,
     work: (nested: WriteTransaction) => Promise<T>,
-    explain = explainNestedError,
+    explain: (error: unknown, resource: ResourceModel) => unknown,
   ): Promise<T> {
     const { session, caller, now } = this.#context;
     try {
@@ -226,15 +271,24 @@ export class WriteTransaction {
     return this.#context.hookContext(this.rows, returnedOnce);
   }
 
-  async #requireParent({ parent, hooks }: ResourceModel, id = ""): Promise<void> {
-    if (!parent) return;
+  /** Requires that the parent exists. @returns what hooks know of it */
+  async #parentContext(
+    { parent, hooks }: ResourceModel,
+    id = "",
+  ): Promise<ParentContext<Resource> | undefined> {
+    if (!parent) return undefined;
+    if (hooks.before?.create || hooks.after?.create) return this.#lockedParent(parent, id);
     const { target } = parent.reference!;
     const { store, session, caller } = this.#context;
-    const conditions = this.#context.conditionsOf(target);
-    if (!hooks.before?.create && !hooks.after?.create)
-      return requireParentRow(store, session, caller, target, id, conditions);
-    // Hooks may write the parent: what they see of it must not change before.
-    await findLocked(store, session, caller, target, id, "update", conditions);
+    await requireParentRow(store, session, caller, target, id, this.#context.conditionsOf(target));
+    return undefined;
+  }
+
+  /** Code of declarations may write the parent: what it sees of it must not change before. */
+  async #lockedParent({ reference }: Attribute, id = ""): Promise<ParentContext<Resource>> {
+    const row = await this.#context.lockedRow(reference!.target, id, undefined);
+    // The row is one of the declared resource, whose fields the compiler knows.
+    return { parentId: id, parent: row as unknown as ParentContext<Resource>["parent"] };
   }
 
   async #requireReferences(shape: Shape, values: RowValues): Promise<void> {

@@ -1,9 +1,9 @@
 // The writes of a caller, with authorization, validation and explained errors: each in a transaction of its own, or
-// several in one.
+// several in one. One class has a method for each operation, so the file is longer than most.
 
 import type { Caller } from "../declare/caller.ts";
 import { isId } from "../lib/id.ts";
-import type { ActionModel, Attribute, ResourceModel } from "../model/model.ts";
+import type { ActionModel, Attribute, CollectionActionModel, ResourceModel } from "../model/model.ts";
 import type { Container, ReadOne } from "../query/read.ts";
 import type { RowValues } from "../query/write.ts";
 import type { TransactionOptions } from "../store/database.ts";
@@ -55,20 +55,25 @@ export class Writes {
     return this.#write(caller, resource, (writing) => writing.insert(resource, input, parentId), options);
   }
 
-  /** Replaces the fields of a row. Fields that the body omits get their defaults. */
+  /**
+   * Replaces the fields of a row. Fields that the body omits get their defaults.
+   * @param kept fields that keep their values, because the body is of a version that does not have them
+   */
   async replace(
     caller: Caller,
     resource: ResourceModel,
     id: string,
     body: unknown,
     precondition?: Precondition,
+    kept: readonly Attribute[] = [],
   ): Promise<WriteResult> {
     requireScope(caller, resource.scopes.write);
     const input = await this.#validated(caller, resource, id, body, () =>
-      this.#dependencies.validator.validateWhole(resource, "replace", body),
+      this.#dependencies.validator.validateWhole(resource, "replace", body, kept),
     );
+    const values = (now: string): RowValues => replacementValues(resource, input, caller, now, kept);
     return this.#write(caller, resource, (writing) =>
-      writing.update(resource, id, (_, now) => replacementValues(resource, input, caller, now), precondition),
+      writing.update(resource, id, (_, now) => values(now), precondition),
     );
   }
 
@@ -85,7 +90,7 @@ export class Writes {
   }
 
   /** Like `update`, for a caller who needs no scope. */
-  protected async updateAllowed(
+  async updateAllowed(
     caller: Caller,
     resource: ResourceModel,
     id: string,
@@ -138,8 +143,29 @@ export class Writes {
     body: unknown,
   ): Promise<WriteResult> {
     requireScope(caller, resource.scopes.write);
-    const input = this.#dependencies.validator.validateAction(action, body);
+    const input = this.#dependencies.validator.validateInput(action, body);
+    if (action.isRestoration)
+      return this.#write(caller, resource, (writing) => writing.restore(resource, id));
     return this.#write(caller, resource, (writing) => writing.runAction(resource, id, action, input));
+  }
+
+  /**
+   * Runs an action on a collection.
+   * @param parentId for a resource with a parent
+   * @returns its answer as JSON text
+   */
+  async runCollectionAction(
+    caller: Caller,
+    resource: ResourceModel,
+    action: CollectionActionModel,
+    body: unknown,
+    parentId: string | undefined,
+  ): Promise<string> {
+    requireScope(caller, resource.scopes.write);
+    const input = this.#dependencies.validator.validateInput(action, body);
+    return this.#transact(caller, (writing) =>
+      writing.runCollectionAction(resource, action, input, parentId),
+    );
   }
 
   /**
@@ -223,14 +249,18 @@ export class Writes {
     work: (writing: WriteTransaction) => Promise<T>,
   ): Promise<T> {
     try {
-      const { tenantId } = caller;
-      const options = { isLast: !this.#scope.transaction };
-      return await this.#scope.run(
-        (session) => work(new WriteTransaction(this.#dependencies, session, caller, options)),
-        { tenantId },
-      );
+      return await this.#transact(caller, work);
     } catch (error) {
       throw explainDeleteError(error, resource);
     }
+  }
+
+  #transact<T>(caller: Caller, work: (writing: WriteTransaction) => Promise<T>): Promise<T> {
+    const { tenantId } = caller;
+    const options = { isLast: !this.#scope.transaction };
+    return this.#scope.run(
+      (session) => work(new WriteTransaction(this.#dependencies, session, caller, options)),
+      { tenantId },
+    );
   }
 }

@@ -25,6 +25,13 @@ export function capitalize(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
+/** `categories` -> `category`, `boxes` -> `box`, `posts` -> `post`; the type `Singular` of `declare/record.ts` too */
+export function singular(name: string): string {
+  if (name.endsWith("ies")) return `${name.slice(0, -3)}y`;
+  if (/(ss|x|z|ch|sh)es$/.test(name)) return name.slice(0, -2);
+  return name.replace(/s$/, "");
+}
+
 /** `category` -> `categories`, `box` -> `boxes`, `post` -> `posts` */
 export function plural(name: string): string {
   if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`;

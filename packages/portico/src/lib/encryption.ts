@@ -23,18 +23,32 @@ export class Encryption {
 
   /** Returns undefined if the text was not encrypted with any of the secrets, or was altered. */
   decrypt(encrypted: string): string | undefined {
-    const bytes = Buffer.from(encrypted, "base64url");
-    if (bytes.length < nonceBytes + tagBytes) return undefined;
-    for (const key of this.#keys) {
-      const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, nonceBytes));
-      decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
-      try {
-        const text = decipher.update(bytes.subarray(nonceBytes + tagBytes));
-        return Buffer.concat([text, decipher.final()]).toString();
-      } catch {
-        // Encrypted with another secret.
-      }
-    }
-    return undefined;
+    return decryptWith(this.#keys, encrypted);
   }
+
+  /**
+   * Encrypts again what is encrypted with a secret that is not the first one any more.
+   * @returns undefined if there is nothing to do, or no secret decrypts the text
+   */
+  renew(encrypted: string): string | undefined {
+    const [, ...earlier] = this.#keys;
+    const text = decryptWith(earlier, encrypted);
+    return text === undefined ? undefined : this.encrypt(text);
+  }
+}
+
+function decryptWith(keys: readonly Buffer[], encrypted: string): string | undefined {
+  const bytes = Buffer.from(encrypted, "base64url");
+  if (bytes.length < nonceBytes + tagBytes) return undefined;
+  for (const key of keys) {
+    const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, nonceBytes));
+    decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+    try {
+      const text = decipher.update(bytes.subarray(nonceBytes + tagBytes));
+      return Buffer.concat([text, decipher.final()]).toString();
+    } catch {
+      // Encrypted with another secret.
+    }
+  }
+  return undefined;
 }

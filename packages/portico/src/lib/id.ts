@@ -17,6 +17,11 @@ export function newId(prefix: string): string {
   return `${prefix}_${suffix}`;
 }
 
+/** An id for documentation: always the same for a prefix. */
+export function exampleId(prefix: string): string {
+  return `${prefix}_01k9zc4xq8e2v9n7h3m5b6t1ra`;
+}
+
 /** Whether a text has the form of an id. Anything else need not be looked up. */
 export function isId(text: string): boolean {
   return text.length <= 80 && idPattern.test(text);
@@ -28,4 +33,9 @@ export function timeOfId(id: string): number {
   for (const digit of id.slice(id.lastIndexOf("_") + 1))
     value = value * 32n + BigInt(crockford.indexOf(digit));
   return Number(value >> 80n);
+}
+
+/** The number of characters of an id. */
+export function idLength(prefix: string): number {
+  return prefix.length + "_".length + 26;
 }

@@ -27,7 +27,7 @@ function conditionText(condition: Condition): string {
     case "is":
       return `${condition.attribute.reference!.name} { ${conditionsText(conditions)} }`;
     case "some":
-      return `some ${condition.resource.plural} { ${conditionsText(conditions)} }`;
+      return `some ${condition.attribute.links?.name ?? condition.resource.plural} { ${conditionsText(conditions)} }`;
     case "not":
       return `not (${conditionsText(conditions)})`;
     case "and":

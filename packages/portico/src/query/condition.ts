@@ -14,7 +14,8 @@ export type Operator = "in" | "notIn" | "gte" | "gt" | "lte" | "lt" | "contains"
 /**
  * A comparison of one attribute. `in` is true for any of the values, of which null means no value; without values it is
  * never true. `notIn` is its complement. The other operators have one value, which is not null, and are never true for
- * null. Texts are compared byte by byte.
+ * null. Texts are compared byte by byte. A list is `in` values if any of its elements is, and null means that it has no
+ * element; it has no other operators.
  */
 export interface Comparison {
   readonly attribute: Attribute;
@@ -29,9 +30,9 @@ export interface ReferenceCondition {
   readonly conditions: readonly Condition[];
 }
 
-/** A row that refers to this one exists and meets all of the conditions. */
+/** A row that refers to this one, or one of a many-to-many field, exists and meets all of the conditions. */
 export interface CollectionCondition {
-  /** The reference, an attribute of the other row. */
+  /** The reference, an attribute of the other row; or the many-to-many field, an attribute of this one. */
   readonly attribute: Attribute;
   readonly operator: "some";
   readonly resource: ResourceModel;

@@ -8,6 +8,7 @@ import { constantTimeEqual } from "../lib/constant-time-equal.ts";
 import { Hmac } from "../lib/hmac.ts";
 import { isId } from "../lib/id.ts";
 import type { Attribute } from "../model/model.ts";
+import { comparableOf } from "./comparable.ts";
 import { type Condition, conditionKeys, type Value } from "./condition.ts";
 import type { Position, Sort } from "./read.ts";
 import { sortText } from "./sort.ts";
@@ -143,6 +144,9 @@ function isSortValue(attribute: Attribute, value: unknown): value is Value {
       return typeof value === "number";
     case "boolean":
       return typeof value === "boolean";
+    case "decimal":
+    case "date":
+      return comparableOf(attribute)!.parse(value) !== undefined;
     case "timestamp":
       return typeof value === "string" && !Number.isNaN(Date.parse(value));
     default:

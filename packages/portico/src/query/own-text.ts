@@ -24,6 +24,7 @@ function recordedValue(row: RowValues, attribute: Attribute): unknown {
 function constantDefault({ field, isNullable }: Attribute): unknown {
   if (isNullable || field.kind === "belongsTo" || field.kind === "timestamp") return undefined;
   const value: unknown = "default" in field.options ? field.options.default : undefined;
+  if (field.kind === "date" && value === "today") return undefined;
   return typeof value === "function" ? undefined : value;
 }
 

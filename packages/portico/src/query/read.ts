@@ -1,7 +1,8 @@
 // Reads, independent of any protocol. REST query strings and GraphQL selections become the same `ListRequest`; the store
 // compiles each shape of a `Read` once. Reads contain values and no SQL.
 
-import type { Attribute, ResourceModel } from "../model/model.ts";
+import type { FileValue } from "../declare/field.ts";
+import type { Attribute, CountModel, ResourceModel } from "../model/model.ts";
 import type { Condition, Value } from "./condition.ts";
 
 /** The members of a row in a response, in their order. */
@@ -11,24 +12,42 @@ export interface Selection {
   readonly key: string;
   /** The maximum number of rows in one row, including itself. */
   readonly rows: number;
-  /** Whether it selects other rows. */
+  /** Whether it selects or counts other rows. */
   readonly isNested: boolean;
+  /** Whether it selects files, whose addresses are added to the text of its rows. */
+  readonly hasFiles: boolean;
 }
 
-export type Member = SelectedValue | SelectedConstant | SelectedRow | SelectedList | ShownPart;
+export type Member =
+  | SelectedValue
+  | SelectedConstant
+  | SelectedRow
+  | SelectedList
+  | SelectedCount
+  | ShownPart;
 
 /** A value of the row, under its own or another name. */
 export interface SelectedValue {
   readonly kind: "value";
   readonly name: string;
   readonly attribute: Attribute;
+  /** The members of a file, if not all are selected. */
+  readonly file?: readonly SelectedFileMember[];
 }
 
-/** The same text in every row. */
+/** A member of a file, under its own or another name; `text` is the same in every file. */
+export type SelectedFileMember = { readonly name: string } & (
+  | { readonly member: keyof FileValue | "url" }
+  | { readonly text: string }
+);
+
+/** The same text, or null, in every row. */
 export interface SelectedConstant {
   readonly kind: "constant";
   readonly name: string;
-  readonly text: string;
+  readonly text: string | null;
+  /** The attribute that deleted rows have in its place. */
+  readonly ofDeleted?: string;
 }
 
 /** The row that a reference points to: `author { name }`. */
@@ -41,17 +60,26 @@ export interface SelectedRow {
   readonly conditions: readonly Condition[];
 }
 
-/** The first rows that refer to this row: `comments { body }`. */
+/** The first rows that refer to this row, `comments { body }`, or those of a many-to-many field, `labels { name }`. */
 export interface SelectedList {
   readonly kind: "list";
   readonly name: string;
   readonly resource: ResourceModel;
-  /** An attribute of the rows in the list. */
+  /** An attribute of the rows in the list; or the many-to-many field, an attribute of this row. */
   readonly reference: Attribute;
   readonly selection: Selection;
   readonly conditions: readonly Condition[];
   readonly sort: Sort;
   readonly limit: number;
+}
+
+/** The number of rows that refer to this row and meet the conditions: `openIssues`. */
+export interface SelectedCount {
+  readonly kind: "count";
+  readonly name: string;
+  readonly count: CountModel;
+  /** With those that the count declares. */
+  readonly conditions: readonly Condition[];
 }
 
 /**
@@ -106,6 +134,8 @@ export interface Read {
   readonly resource: ResourceModel;
   readonly selection: Selection;
   readonly conditions: readonly Condition[];
+  /** One of the conditions that another one implied when the store looked it up: no index need serve it. */
+  readonly impliedCondition?: Condition;
   /** Every word must begin a word of a searched field. */
   readonly words: readonly string[];
   readonly sort: Sort;

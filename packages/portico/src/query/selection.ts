@@ -1,8 +1,10 @@
 // Builds selections of attributes and related rows.
 
-import type { Attribute, ResourceModel } from "../model/model.ts";
+import { standardMaxItems } from "../declare/field.ts";
+import type { Attribute, CountModel, ResourceModel } from "../model/model.ts";
 import { conditionShape } from "./condition.ts";
-import type { Member, Selection } from "./read.ts";
+import { countConditions } from "./count.ts";
+import type { Member, SelectedList, Selection, Sort } from "./read.ts";
 import { sortText } from "./sort.ts";
 
 const wholeRows = new WeakMap<ResourceModel, Selection>();
@@ -15,9 +17,10 @@ export function wholeRow(resource: ResourceModel): Selection {
   // Statements are cached by the key, so most requests have a short one.
   const selection: Selection = Object.freeze({
     members: shown.map(selectedValue),
-    key: "*",
+    key: resource.current ? `*${resource.version}` : "*",
     rows: 1,
     isNested: false,
+    hasFiles: resource.files.some(({ isInternal }) => !isInternal),
   });
   wholeRows.set(resource, selection);
   return selection;
@@ -51,13 +54,47 @@ export function selectMembers(members: readonly Member[]): Selection {
     (member) =>
       member.kind === "row" ||
       member.kind === "list" ||
+      member.kind === "count" ||
       (member.kind === "part" && member.selection.isNested),
   );
-  return Object.freeze({ members, key: members.map(keyOf).join(","), rows: rowCountOf(members), isNested });
+  const key = members.map(keyOf).join(",");
+  const hasFiles = members.some(isOrHasFile);
+  return Object.freeze({ members, key, rows: rowCountOf(members), isNested, hasFiles });
 }
 
+function isOrHasFile(member: Member): boolean {
+  if (member.kind === "value") return member.attribute.field.kind === "file";
+  return "selection" in member && member.selection.hasFiles;
+}
+
+/** A count as a member of a selection, under its own or another name. */
+export function selectedCount(count: CountModel, name = count.name): Member {
+  const { current = count } = count;
+  return { kind: "count", name, count: current, conditions: countConditions(current) };
+}
+
+/** The rows of a many-to-many field as a member of a selection, in the order of their ids. */
+export function linkedRows(
+  attribute: Attribute,
+  selection: Selection,
+  name: string = attribute.links!.name,
+  limit: number = maxLinks(attribute),
+): SelectedList {
+  const { current: reference = attribute } = attribute;
+  const { target: resource } = reference.links!;
+  const sort: Sort = [{ attribute: resource.attribute.get("id")!, isDescending: false }];
+  return { kind: "list", name, resource, reference, selection, conditions: [], sort, limit };
+}
+
+/** The maximum number of rows of a many-to-many field. */
+export function maxLinks({ field }: Attribute): number {
+  return field.kind === "manyToMany" ? (field.options.max ?? standardMaxItems) : 0;
+}
+
+/** Rows are read by the attributes of current resources, whatever they are called in the version of the request. */
 function selectedValue(attribute: Attribute): Member {
-  return { kind: "value", name: attribute.name, attribute };
+  const { name, current = attribute } = attribute;
+  return { kind: "value", name, attribute: current };
 }
 
 /**
@@ -77,6 +114,8 @@ function keyOf(member: Member): string {
       return `${name}=${member.text}`;
     case "row":
       return `${name}:${member.reference.name}(${conditionShape(member.conditions)}){${member.selection.key}}`;
+    case "count":
+      return `${name}#${member.count.name}(${conditionShape(member.conditions)})`;
     case "list": {
       const { resource, reference, conditions, sort, limit, selection } = member;
       return `${name}:${resource.name}.${reference.name}(${conditionShape(conditions)}|${sortText(sort)}|${limit}){${selection.key}}`;

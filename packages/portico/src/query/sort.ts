@@ -1,6 +1,6 @@
 // Sorts of a resource, by their names in a request: `-priority,createdAt`.
 
-import { defaultSort, type ResourceModel } from "../model/model.ts";
+import { type Attribute, defaultSort, type ResourceModel } from "../model/model.ts";
 import type { Sort, SortKey } from "./read.ts";
 
 const sortsByText = new WeakMap<ResourceModel, ReadonlyMap<string, Sort>>();
@@ -10,10 +10,10 @@ export function singleSort(resource: ResourceModel, text: string): Sort | undefi
   let sorts = sortsByText.get(resource);
   if (!sorts) {
     sorts = new Map(
-      [...resource.sorts.values()].flatMap((attribute) =>
+      [...resource.sorts].flatMap(([name, attribute]) =>
         [false, true].map((isDescending) => {
           const sort: Sort = Object.freeze([Object.freeze({ attribute, isDescending })]);
-          return [sortText(sort), sort] as const;
+          return [`${isDescending ? "-" : ""}${name}`, sort] as const;
         }),
       ),
     );
@@ -40,9 +40,9 @@ export function combinedSort([first, ...others]: Sort): Sort {
 }
 
 /** The field that occurs twice among the keys. */
-export function repeatedField(keys: readonly SortKey[]): string | undefined {
-  const names = keys.map(({ attribute }) => attribute.name);
-  return names.find((name, index) => names.indexOf(name) < index);
+export function repeatedField(keys: readonly SortKey[]): Attribute | undefined {
+  const attributes = keys.map(({ attribute }) => attribute);
+  return attributes.find((attribute, index) => attributes.indexOf(attribute) < index);
 }
 
 /** `-priority,createdAt` */

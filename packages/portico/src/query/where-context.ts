@@ -17,6 +17,10 @@ export interface WhereOptions {
   readonly refuse: (resource: ResourceModel, field: string | undefined, remedy: string) => never;
   /** Whether null is an error where a value belongs. It is an unknown value otherwise. */
   readonly refusesNull?: boolean;
+  /** Whether undefined is an error. It is an unknown value otherwise. */
+  readonly refusesUndefined?: boolean;
+  /** Whether internal fields can be compared. Events do not hold them, so policies cannot. */
+  readonly allowsInternal?: boolean;
 }
 
 /** Where in a condition a part is. */
@@ -53,12 +57,22 @@ export class WhereContext {
       );
   }
 
-  protected refuseInternal(resource: ResourceModel, field: string): never {
-    return this.refuse(
-      resource,
-      field,
-      "names it, but it is internal, so events do not hold it; use another field",
-    );
+  protected refuseUndefined(resource: ResourceModel, field: string | undefined): void {
+    if (this.#options.refusesUndefined)
+      this.refuse(
+        resource,
+        field,
+        "has undefined where a value belongs; leave the member out, or write { isNull: true } for rows without a value",
+      );
+  }
+
+  protected requireNotInternal(resource: ResourceModel, field: string, isInternal: boolean): void {
+    if (isInternal && !this.#options.allowsInternal)
+      this.refuse(
+        resource,
+        field,
+        "names it, but it is internal, so events do not hold it; use another field",
+      );
   }
 
   protected refuse(resource: ResourceModel, field: string | undefined, remedy: string): never {

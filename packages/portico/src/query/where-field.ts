@@ -26,13 +26,13 @@ export class FieldParser extends WhereContext {
     value: unknown,
     position: Position,
   ): readonly Condition[] {
-    if (attribute.isInternal) this.refuseInternal(resource, attribute.name);
+    this.requireNotInternal(resource, attribute.name, attribute.isInternal);
     const comparable = comparableOf(attribute);
     if (!comparable)
       this.refuse(
         resource,
         attribute.name,
-        "names it, but JSON and lists cannot be compared; use another field",
+        "names it, but JSON and lists of numbers with fractions cannot be compared; use another field",
       );
     const compared: Compared = { resource, attribute, comparable, position };
     if (!isPlainObject(value)) return [this.#oneOf(compared, "in", Array.isArray(value) ? value : [value])];
@@ -80,6 +80,12 @@ export class FieldParser extends WhereContext {
   #ordered(compared: Compared, operator: Exclude<Operator, "in" | "notIn">, operand: unknown): Condition {
     const { resource, attribute, comparable, position } = compared;
     const isSearch = operator === "contains" || operator === "startsWith";
+    if (attribute.element)
+      this.refuse(
+        resource,
+        attribute.name,
+        `has ${operator} for it, but a list is compared by its elements; use in, notIn or not`,
+      );
     if (attribute.statusRules)
       this.refuse(resource, attribute.name, `has ${operator} for it, but a status has no order; use in`);
     if (isSearch && !comparable.isText)
@@ -112,6 +118,7 @@ export class FieldParser extends WhereContext {
 
   #isUnknown({ resource, attribute }: Compared, value: unknown): boolean {
     if (value === null) this.refuseNull(resource, attribute.name);
+    if (value === undefined) this.refuseUndefined(resource, attribute.name);
     return value === undefined || value === null;
   }
 

@@ -25,7 +25,7 @@ export function parseWhere(
 
 class WhereParser extends FieldParser {
   parse(resource: ResourceModel, where: unknown, position: Position): Condition[] {
-    if (where === undefined) return [this.unknownIn(position)];
+    if (where === undefined) return [this.#undefinedIn(resource, undefined, position)];
     if (!isPlainObject(where))
       this.refuse(
         resource,
@@ -49,10 +49,17 @@ class WhereParser extends FieldParser {
     if (reference) return [this.#reference(resource, reference, value, position)];
     const collection = resource.collections.get(name);
     if (collection) return this.#collection(resource, name, collection, value, position);
-    const { attributes, references, collections } = resource;
+    const link = resource.links.find((each) => each.links!.name === name);
+    if (link) {
+      this.requireNotInternal(resource, name, link.isInternal);
+      const rows = { resource: link.links!.target, reference: link };
+      return this.#collection(resource, name, rows, value, position);
+    }
+    const { attributes, references, links, collections } = resource;
     const known = [
       ...attributes.filter(({ isInternal }) => !isInternal).map((each) => each.name),
       ...references.filter(({ isInternal }) => !isInternal).map((each) => each.reference!.name),
+      ...links.filter(({ isInternal }) => !isInternal).map((each) => each.links!.name),
       ...collections.keys(),
     ];
     return this.refuse(
@@ -69,7 +76,7 @@ class WhereParser extends FieldParser {
     position: Position,
   ): readonly Condition[] {
     const inner = { ...position, depth: position.depth + 1 };
-    if (value === undefined) return [this.unknownIn(position)];
+    if (value === undefined) return [this.#undefinedIn(resource, name, position)];
     if (name === "NOT") {
       const conditions = this.parse(resource, value, { ...inner, isNegated: !position.isNegated });
       return [{ operator: "not", conditions }];
@@ -83,7 +90,7 @@ class WhereParser extends FieldParser {
 
   #reference(resource: ResourceModel, attribute: Attribute, value: unknown, position: Position): Condition {
     const { name, target } = attribute.reference!;
-    if (attribute.isInternal) this.refuseInternal(resource, name);
+    this.requireNotInternal(resource, name, attribute.isInternal);
     if (value === null || typeof value === "string")
       this.refuse(
         resource,
@@ -91,7 +98,7 @@ class WhereParser extends FieldParser {
         `compares it with ${describeValue(value)}; compare ${attribute.name}, or write ${name}: { field: value }`,
       );
     this.count(resource);
-    if (value === undefined) return this.unknownIn(position);
+    if (value === undefined) return this.#undefinedIn(resource, name, position);
     const conditions = this.parse(target, value, { ...position, depth: position.depth + 1 });
     return { attribute, operator: "is", conditions };
   }
@@ -103,7 +110,7 @@ class WhereParser extends FieldParser {
     value: unknown,
     position: Position,
   ): readonly Condition[] {
-    if (value === undefined) return [this.unknownIn(position)];
+    if (value === undefined) return [this.#undefinedIn(resource, name, position)];
     if (!isPlainObject(value) || Object.keys(value).length === 0)
       this.refuse(resource, name, "names a collection; write { some: { ... } } or { none: { ... } }");
     return Object.entries(value).map(([quantifier, inner]): Condition => {
@@ -111,7 +118,7 @@ class WhereParser extends FieldParser {
         this.refuse(resource, name, `has ${quantifier} for it, which is unknown; use some or none`);
       this.count(resource);
       const isNone = quantifier === "none";
-      if (inner === undefined) return this.unknownIn(position);
+      if (inner === undefined) return this.#undefinedIn(resource, name, position);
       const conditions = this.parse(referring, inner, {
         depth: position.depth + 1,
         isNegated: position.isNegated !== isNone,
@@ -119,5 +126,10 @@ class WhereParser extends FieldParser {
       const some: Condition = { attribute: reference, operator: "some", resource: referring, conditions };
       return isNone ? { operator: "not", conditions: [some] } : some;
     });
+  }
+
+  #undefinedIn(resource: ResourceModel, name: string | undefined, position: Position): Condition {
+    this.refuseUndefined(resource, name);
+    return this.unknownIn(position);
   }
 }

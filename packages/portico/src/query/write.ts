@@ -29,6 +29,7 @@ export type EventAction = "created" | "updated" | "deleted";
 
 /** What the event of a write holds besides the row. */
 export interface EventDetails {
+  readonly id: string;
   readonly credentialId: string;
   readonly at: string;
 }

@@ -1,8 +1,8 @@
 // The interface of a database: it runs compiled statements, alone or in a transaction.
 
-import { OperatorError, Problem } from "../errors.ts";
+import { OperatorError } from "../errors.ts";
 import type { Report } from "../lib/report.ts";
-import type { RowStream, StreamStatements } from "./row-stream.ts";
+import type { RowStream, StreamOptions, StreamStatements } from "./row-stream.ts";
 import type { CountRefused } from "./slow-read-queue.ts";
 
 /** SQL text, and a function that reads the values of its parameters from the input of a call. */
@@ -46,6 +46,11 @@ export interface Transaction extends Session {
   queryLast<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]>;
   /** Runs `work` under a savepoint: if it throws, its changes are rolled back and the transaction continues. */
   nested<T>(work: (part: Transaction) => Promise<T>): Promise<T>;
+  /**
+   * The result of an operation, to be returned to code of a project: the transaction fails if the code does not await it.
+   * Absent if the work has no time limit, which is work of the server itself.
+   */
+  awaited?<T>(operation: Promise<T>): Promise<T>;
 }
 
 export interface Database extends Session {
@@ -60,6 +65,14 @@ export interface Database extends Session {
     options?: TransactionOptions,
   ): Promise<readonly ColumnValues[]>;
   /**
+   * The same, unless the statement waits for a lock or conflicts with another transaction: then it is undone and undefined
+   * returned. PostgreSQL only.
+   */
+  tryToExecute?<Input>(
+    statement: Statement<Input>,
+    input: Input,
+  ): Promise<readonly ColumnValues[] | undefined>;
+  /**
    * Runs `work` in a transaction. Its result is returned after the commit is on disk; if it throws, the transaction is
    * rolled back.
    */
@@ -68,7 +81,11 @@ export interface Database extends Session {
    * Reads many rows at the speed of their reader, apart from all other statements: on a thread (SQLite) or a connection
    * (PostgreSQL) of its own. Each stream holds a snapshot of the database until it is closed.
    */
-  stream<Input>(statements: StreamStatements<Input>, input: Input): Promise<RowStream>;
+  stream<Input>(
+    statements: StreamStatements<Input>,
+    input: Input,
+    options: Pick<StreamOptions, "csv" | "signal">,
+  ): Promise<RowStream>;
   /**
    * Receives notifications of a channel, which processes send each other through the database. Absent if the database
    * has none.
@@ -93,6 +110,11 @@ export interface TransactionOptions {
    * no savepoint for it: a statement that fails leaves nothing behind.
    */
   readonly isSingleWrite?: boolean;
+  /**
+   * Whether the work shares its transaction with no other, as on PostgreSQL. On SQLite it otherwise shares one under a
+   * savepoint, which makes many writes slower than a commit of their own.
+   */
+  readonly isAlone?: boolean;
   /**
    * Whether the failure of the machine, though not of the process, may undo the commit. SQLite then does not wait for the
    * disk.
@@ -123,49 +145,6 @@ export interface StoreOptions {
 }
 
 export const standardOptions: StoreOptions = { slowReadMs: 10_000 };
-
-/** Time limit of the work of one transaction: a hook that never returns must not block all other writes. */
-const workTimeoutMs = 10_000;
-
-/**
- * Runs the work of one transaction. When it ends or times out, its session refuses further statements: an operation that
- * a hook did not await cannot run in the transaction of another request.
- */
-export async function workWithin<T>(
-  session: Transaction,
-  work: (session: Transaction) => Promise<T>,
-  limitMs: number = workTimeoutMs,
-): Promise<T> {
-  let hasEnded = false;
-  const requireOpen = (): void => {
-    if (hasEnded)
-      throw new Error(
-        "an operation started after its transaction had ended; await every operation of a hook",
-      );
-  };
-  const guard = (unguarded: Transaction): Transaction => ({
-    query(statement, input) {
-      requireOpen();
-      return unguarded.query(statement, input);
-    },
-    queryLast(statement, input) {
-      requireOpen();
-      return unguarded.queryLast(statement, input);
-    },
-    nested: (part) => unguarded.nested((inner) => part(guard(inner))),
-  });
-  if (limitMs === Number.POSITIVE_INFINITY) return await work(session);
-  let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Problem("unavailable", "The write took too long.")), limitMs);
-  });
-  try {
-    return await Promise.race([work(guard(session)), tooLong]);
-  } finally {
-    hasEnded = true;
-    clearTimeout(timer);
-  }
-}
 
 /** A write violated a constraint. */
 export class ConstraintError extends Error {

@@ -1,6 +1,7 @@
 // The differences between the SQL of SQLite and of PostgreSQL. The rest of a statement is the same for both.
 
 import type { Kysely, RawBuilder } from "kysely";
+import { maxPrecision, type Scale } from "../lib/decimal.ts";
 import type { Attribute, ResourceModel } from "../model/model.ts";
 import type { ColumnType } from "./schema/table.ts";
 import type { Tables } from "./statement.ts";
@@ -48,14 +49,27 @@ export interface Dialect {
     value: RawBuilder<unknown>,
     list: RawBuilder<unknown>,
   ): RawBuilder<unknown>;
+  /** A `from` item with the elements of a list, which are of some kind, in the column `value`. A list without a value has none. */
+  elementsOf(kind: Attribute["field"]["kind"], list: RawBuilder<unknown>): RawBuilder<unknown>;
+  /**
+   * Joins rows of a table to the item before it in `from`, whose rows are read first, in their order, so that each row of
+   * the table is looked up.
+   */
+  joinLookedUp(table: string, alias: string, condition: RawBuilder<unknown>): RawBuilder<unknown>;
   /** Aggregates the texts of all rows into one. `order` is needed unless the rows are in order already. */
   concatenated(
     text: RawBuilder<string>,
     separator: string,
     order: RawBuilder<unknown> | undefined,
   ): RawBuilder<string>;
+  /** Whether `concatenated` takes rows in the order of the subquery that they come from, also if others are joined to them. */
+  readonly aggregatesInOrder: boolean;
   /** A term of `order by` in which nulls count as smallest. */
   order(column: RawBuilder<unknown>, isDescending: boolean, isNullable: boolean): RawBuilder<unknown>;
+  /** Whether a value is one of those that a query returns, which is run once and finds few. */
+  isOneOfRows(value: RawBuilder<unknown>, query: RawBuilder<unknown>): RawBuilder<unknown>;
+  /** The end of a subquery of `exists` that is run for each row of the outer query, in place of a join. */
+  readonly forEachRow: RawBuilder<unknown>;
   /** A column as an expression that no index serves, where the planner would otherwise walk the index of a sort. */
   withoutIndex(column: RawBuilder<unknown>): RawBuilder<unknown>;
   /** The `from` item of all rows, of any tenant, that match a search text; they are `r`. */
@@ -76,4 +90,15 @@ export interface Dialect {
   readonly skipLocked: RawBuilder<unknown>;
   /** Locks a table against other writers until the transaction ends; undefined on SQLite, which has one writer. */
   lockTable(table: string): RawBuilder<unknown> | undefined;
+}
+
+/** The types of columns with decimals, by the digits after the point. @param nameOf how `create table` writes one */
+export function decimalTypes(
+  nameOf: (scale: number) => string,
+): Readonly<Record<`decimal_${Scale}`, string>> {
+  const scales = Array.from({ length: maxPrecision + 1 }, (_, scale) => scale);
+  // The scales are all that the type has.
+  return Object.fromEntries(scales.map((scale) => [`decimal_${scale}`, nameOf(scale)])) as Readonly<
+    Record<`decimal_${Scale}`, string>
+  >;
 }

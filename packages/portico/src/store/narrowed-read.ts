@@ -2,46 +2,46 @@
 // editor". Where few rows meet such a condition, they are found first, by the indexes of the related rows, and the list is
 // read by their ids. Otherwise the list is walked in its order, and the condition is checked on each row: where many rows
 // meet it, a page is found soon.
+//
+// The statement of the list checks the condition again, because rows may have changed since they were found: what it
+// shows meets all conditions at one time.
 
-import type { Attribute, ResourceModel } from "../model/model.ts";
-import {
-  type Comparison,
-  type Condition,
-  conditionShape,
-  isComparison,
-  maxFewIds,
-  maxSeparateValues,
-} from "../query/condition.ts";
+import { hash } from "node:crypto";
+import { BoundedMap } from "../lib/bounded-map.ts";
+import type { ResourceModel } from "../model/model.ts";
+import { type Comparison, conditionShape, isComparison } from "../query/condition.ts";
+import type { StoredPage } from "../query/page.ts";
 import type { Read } from "../query/read.ts";
-import { compileFewRows, type FewRows, isAnchor } from "./compile/few-rows.ts";
-import type { ReadInput } from "./compile/input.ts";
+import { compileFewRows, type FewRows, fewReferring } from "./compile/few-rows.ts";
+import type { ReadInput, SearchTerms } from "./compile/input.ts";
+import type { ListColumns } from "./compile/list.ts";
 import { isIndexed } from "./compile/page-index.ts";
+import { completeness, type SearchAccess } from "./compile/search-access.ts";
 import type { ColumnValues, Session, Statement } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
+import { comparisonFor, filled, linkedComparison, maxRows } from "./narrowed-comparison.ts";
+import { pageOf } from "./page.ts";
+import { relatedWalk } from "./related-walk.ts";
+import { completenessOf, isComplete } from "./search/bounded-search.ts";
 import { Shapes } from "./shapes.ts";
 
-/** Rows that one statement finds. */
-const maxRows = maxFewIds;
-/** Statements that look for rows before one list. */
-const maxStatements = 4;
-/**
- * Each value of a reference has an index range of its own in the statement of the list. They are filled up to one of these
- * numbers, so that they share few statements.
- */
-const numbersOfRanges = [1, 2, 5, 10, maxSeparateValues];
-/** An id that no row has. */
-const noId = "";
+/** How long the rows of a range of an index count as many, and how many such ranges are remembered. */
+const longRangeMs = 60_000;
+const maxLongRanges = 10_000;
+/** Characters by which such a range is identified; a hash takes the place of more. */
+const maxRangeLength = 200;
 
-/** Finds rows for one list. */
-interface Search {
-  readonly find: (rows: FewRows) => Promise<readonly ColumnValues[]>;
-  statements: number;
-}
+/** Runs a statement of a list. */
+type RunList = (input: ReadInput<Read>, access?: SearchAccess) => Promise<ListColumns>;
+
+const noTerms: SearchTerms = Object.freeze({ indexed: [], checked: [], maxEntries: 0 });
 
 export class NarrowedReads {
   readonly #dialect: Dialect;
   readonly #database: Session;
   readonly #statements = new Shapes<Statement<ReadInput<FewRows>>>();
+  /** Ranges of indexes that had more than a few rows, and when, on the clock of `performance.now()`. */
+  readonly #longRanges = new BoundedMap<string, number>(maxLongRanges);
 
   constructor(dialect: Dialect, database: Session) {
     this.#dialect = dialect;
@@ -49,26 +49,79 @@ export class NarrowedReads {
   }
 
   /** Whether conditions on related rows decide about the rows of a list. */
-  mayNarrow({ conditions, words }: Read): boolean {
-    return words.length === 0 && !conditions.every(isComparison);
+  mayNarrow({ resource, conditions, words }: Read): boolean {
+    // Conditions on deleted rows compare deletions too, which no statement here does.
+    return !resource.deletedOf && words.length === 0 && !conditions.every(isComparison);
   }
 
-  /** The read with ids in place of the first condition on related rows that few rows meet; the same read if there is none. */
-  async narrow(input: ReadInput<Read>): Promise<ReadInput<Read>> {
+  /** A page of rows that meet conditions on related rows. */
+  async list(input: ReadInput<Read>, run: RunList): Promise<StoredPage> {
+    const { read } = input;
+    const few = this.#accessOf(input);
+    if (few) {
+      const columns = await run({ ...input, search: noTerms }, few);
+      if (completenessOf(columns) === completeness.complete) return pageOf(read, columns);
+      this.#addLongRange(input);
+    }
+    const narrowed = await this.#narrow(input);
+    const walk = narrowed === input ? relatedWalk(read) : undefined;
+    if (walk) {
+      const columns = await run({ ...input, search: noTerms }, walk);
+      if (isComplete(read, columns)) return pageOf(read, columns);
+    }
+    return pageOf(narrowed.read, await run(narrowed));
+  }
+
+  /**
+   * How the statement of a list finds the rows that meet such a condition first; undefined if it cannot, or they were
+   * more than a few.
+   */
+  #accessOf({ tenantNo, read }: ReadInput<Read>): SearchAccess | undefined {
+    if (read.page.style === "page" || isIndexed(read)) return undefined;
+    const few = fewReferring(read);
+    if (!few || this.#isLong(rangeOf(tenantNo, few.condition.resource, few.anchor))) return undefined;
+    return { kind: "few", maxWalked: 0, checkedWords: 0, isQuick: true };
+  }
+
+  /** Remembers that the rows that `#accessOf` looks for are more than a few. */
+  #addLongRange({ tenantNo, read }: ReadInput<Read>): void {
+    const { condition, anchor } = fewReferring(read)!;
+    this.#longRanges.set(rangeOf(tenantNo, condition.resource, anchor), performance.now());
+  }
+
+  /** The read with the ids of the rows that meet the first condition which few rows meet; the same read if there is none. */
+  async #narrow(input: ReadInput<Read>): Promise<ReadInput<Read>> {
     const { read } = input;
     if (isIndexed(read)) return input;
     const { isAnonymous = false } = read;
-    const find = (rows: FewRows): Promise<readonly ColumnValues[]> =>
-      this.#database.query(this.#statementOf(rows), { ...input, read: { ...rows, isAnonymous } });
+    const find = (rows: FewRows) => this.#find({ ...input, read: { ...rows, isAnonymous } });
     const search = { find, statements: 0 };
     for (const condition of read.conditions) {
       if (isComparison(condition)) continue;
-      const comparison = await comparisonFor(search, read.resource, condition);
+      const comparison =
+        (await linkedComparison(search, condition)) ??
+        (await comparisonFor(search, read.resource, condition));
       if (!comparison) continue;
-      const conditions = read.conditions.map((each) => (each === condition ? filled(comparison) : each));
-      return { ...input, read: { ...read, conditions } };
+      const conditions = [...read.conditions, filled(comparison)];
+      return { ...input, read: { ...read, conditions, impliedCondition: condition } };
     }
     return input;
+  }
+
+  /** The rows, undefined if they are more than a few. Then it is not tried again for some time. */
+  async #find(input: ReadInput<FewRows>): Promise<readonly ColumnValues[] | undefined> {
+    const { resource, conditions } = input.read;
+    const range = rangeOf(input.tenantNo, resource, conditions[0]);
+    if (this.#isLong(range)) return undefined;
+    const rows = await this.#database.query(this.#statementOf(input.read), input);
+    if (rows.length <= maxRows) return rows;
+    this.#longRanges.set(range, performance.now());
+    return undefined;
+  }
+
+  #isLong(range: string): boolean {
+    const foundAt = this.#longRanges.get(range);
+    return foundAt !== undefined && performance.now() - foundAt < longRangeMs;
   }
 
   #statementOf(rows: FewRows): Statement<ReadInput<FewRows>> {
@@ -77,89 +130,12 @@ export class NarrowedReads {
   }
 }
 
-/** The comparison of an id or a reference that means the same as a condition now; undefined if more than a few rows meet it. */
-async function comparisonFor(
-  search: Search,
-  resource: ResourceModel,
-  condition: Condition,
-): Promise<Comparison | undefined> {
-  if (isComparison(condition)) return undefined;
-  const { operator, conditions } = condition;
-  if (operator === "not") return undefined;
-  if (operator === "is") {
-    const { attribute } = condition;
-    const { target } = attribute.reference!;
-    return oneOf(attribute, await valuesOf(search, target, idOf(target), conditions));
-  }
-  if (operator === "some")
-    return oneOf(idOf(resource), await valuesOf(search, condition.resource, condition.attribute, conditions));
-  if (operator === "and")
-    return oneOf(idOf(resource), await valuesOf(search, resource, idOf(resource), conditions));
-  const ids: string[] = [];
-  for (const each of conditions) {
-    const ofOne = await valuesOf(search, resource, idOf(resource), [each]);
-    if (!ofOne) return undefined;
-    ids.push(...ofOne);
-  }
-  return oneOf(idOf(resource), [...new Set(ids)]);
-}
-
-/** The values of a column of the rows that meet all conditions; undefined if an index does not show that they are few. */
-async function valuesOf(
-  search: Search,
-  resource: ResourceModel,
-  column: Attribute,
-  conditions: readonly Condition[],
-): Promise<readonly string[] | undefined> {
-  const anchored = await anchoredConditions(search, resource, conditions);
-  if (!anchored) return undefined;
-  const [{ attribute, values }, ...others] = anchored;
-  if (values.length === 0) return [];
-  // Whether a row has the id shows when the rows with these ids are read; whether a row refers to another must be read.
-  if (column.name === "id" && attribute === column && others.length === 0)
-    return values.map(String).filter((each) => each !== noId);
-  search.statements += 1;
-  if (search.statements > maxStatements) return undefined;
-  const rows = await search.find({ resource, column, conditions: anchored });
-  if (rows.length > maxRows) return undefined;
-  const meeting = rows.filter(([value, isMet]) => isMet === 1 && value !== null);
-  return [...new Set(meeting.map(([value]) => String(value)))];
-}
-
-/** The conditions with one first by which an index finds the rows; undefined if there is none. */
-async function anchoredConditions(
-  search: Search,
-  resource: ResourceModel,
-  conditions: readonly Condition[],
-): Promise<FewRows["conditions"] | undefined> {
-  const anchors = conditions.filter(
-    (each): each is Comparison => isAnchor(resource, each) && each.values.length <= maxRows,
-  );
-  const anchor = anchors.find(({ attribute }) => attribute.reference || attribute.unique) ?? anchors[0];
-  if (anchor) return [anchor, ...conditions.filter((each) => each !== anchor)];
-  for (const condition of conditions) {
-    const comparison = await comparisonFor(search, resource, condition);
-    if (comparison) return [filled(comparison), ...conditions.filter((each) => each !== condition)];
-  }
-  return undefined;
-}
-
-function oneOf(attribute: Attribute, values: readonly string[] | undefined): Comparison | undefined {
-  const max = attribute.name === "id" ? maxFewIds : maxSeparateValues;
-  return values && values.length <= max ? { attribute, operator: "in", values } : undefined;
-}
-
-function idOf({ attribute }: ResourceModel): Attribute {
-  return attribute.get("id")!;
-}
-
-/** The same comparison with a value for each of its ranges. A list of several ids is one parameter, whatever its length. */
-function filled(comparison: Comparison): Comparison {
-  const { attribute, values } = comparison;
-  const number = attribute.name === "id" ? 2 : numbersOfRanges.find((each) => each >= values.length)!;
-  if (values.length >= number) return comparison;
-  return {
-    ...comparison,
-    values: [...values, ...Array.from({ length: number - values.length }, () => noId)],
-  };
+/** Identifies the range of an index that has the values of a comparison, by a text of bounded length. */
+function rangeOf(
+  tenantNo: number | null,
+  { name }: ResourceModel,
+  { attribute, values }: Comparison,
+): string {
+  const range = JSON.stringify([tenantNo, name, attribute.name, ...values]);
+  return range.length > maxRangeLength ? hash("sha256", range) : range;
 }

@@ -1,13 +1,19 @@
 // The interface of a stream of rows: many rows of one state of the database, read only as fast as they are wanted.
 
 import { Problem } from "../errors.ts";
+import { type CsvFormat, csvLines } from "../lib/csv.ts";
 import type { Statement } from "./database.ts";
 
 /** Some rows, in the order of their statement. */
 export interface RowChunk {
-  /** The text of each row, followed by a line break. The text contains none. */
-  readonly bytes: Uint8Array;
+  /**
+   * A line for each row: its JSON text, or CSV. A text, because V8 collects texts as soon as others need their place; the
+   * bytes of dead buffers, which are outside its heap, would first add up to tens of megabytes.
+   */
+  readonly lines: string;
   readonly count: number;
+  /** How many rows to charge, if many were read to find these. */
+  readonly charged?: number;
 }
 
 /** Open until it is closed, also after its last row. */
@@ -21,6 +27,23 @@ export interface RowStream {
   next(): Promise<RowChunk | undefined>;
   /** Ends the statement, also while `next` waits for it. */
   close(): void;
+  /** Settles once the stream is closed and its statement has ended. It is never rejected. */
+  readonly ended: Promise<void>;
+}
+
+export interface StreamOptions {
+  /** Whether the stream has the number of its rows. */
+  readonly isCounted: boolean;
+  /** The format of the lines if they are CSV, otherwise they are JSON. */
+  readonly csv: CsvFormat | undefined;
+  /** Ends the stream, also before it is open. */
+  readonly signal: AbortSignal;
+}
+
+/** The lines of rows, from their JSON texts. These contain no line breaks. */
+export function linesOf(rows: readonly string[], csv: CsvFormat | undefined): string {
+  if (rows.length === 0) return "";
+  return csv ? csvLines(rows, csv) : `${rows.join("\n")}\n`;
 }
 
 export interface StreamStatements<Input> {
@@ -36,8 +59,8 @@ export interface StreamStatements<Input> {
 export const maxSilenceMs = 30_000;
 /** How long a stream may be open. */
 export const maxStreamMs = 15 * 60_000;
-/** Rows are passed on when they have about this size, or the reader has waited for some time. */
-export const chunkBytes = 64 * 1024;
+/** Rows are passed on when they have about so many characters, or the reader has waited for some time. */
+export const chunkLength = 64 * 1024;
 export const chunkMs = 200;
 
 /** The error for rows that the database did not find in time. */

@@ -12,17 +12,20 @@ import {
   compileRecordedInsert,
   compileRecordedUpdate,
   compileUpdate,
+  compileUpdateMany,
   type DeleteMany,
   type EventInsertion,
   type Stored,
+  type UpdateMany,
 } from "./compile/write.ts";
 import type { ColumnValues, Database, Session, Statement, Transaction } from "./database.ts";
 import type { Dialect } from "./dialect.ts";
+import { GroupedInserts } from "./grouped-inserts.ts";
 import { Shapes } from "./shapes.ts";
 import type { Tenants } from "./tenants.ts";
 
-/** Bytes of the texts of rows that are deleted together. */
-const maxDeletedBytes = 8 * 1024 * 1024;
+/** Bytes of the texts of rows that are written together. */
+const maxTogetherBytes = 8 * 1024 * 1024;
 
 /** How a write that records its event runs. */
 export interface RunRecorded {
@@ -37,12 +40,14 @@ export class RowWrites {
   readonly #database: Database;
   readonly #tenants: Tenants;
   readonly #commits: CommitSignal;
+  readonly #grouped: GroupedInserts;
   readonly #updates = new Shapes<Statement<Stored<Update>>>();
   readonly #inserts = new Shapes<Statement<Stored<Insert>>>();
   readonly #recordedInserts = new Shapes<Statement<Stored<Recorded<Insert>>>>();
   readonly #recordedUpdates = new Shapes<Statement<Stored<Recorded<Update>>>>();
   readonly #recordedDeletes = new Shapes<Statement<Stored<Recorded<Delete>>>>();
   readonly #deletes = new Shapes<Statement<Stored<Delete>>>();
+  readonly #updatesOfMany = new Shapes<Statement<Stored<UpdateMany>>>();
   readonly #deletesOfMany = new Shapes<Statement<Stored<DeleteMany>>>();
 
   constructor(dialect: Dialect, database: Database, tenants: Tenants, commits: CommitSignal) {
@@ -50,6 +55,7 @@ export class RowWrites {
     this.#database = database;
     this.#tenants = tenants;
     this.#commits = commits;
+    this.#grouped = new GroupedInserts(dialect, database, commits);
   }
 
   /** Inserts a row and returns its JSON text. */
@@ -68,15 +74,7 @@ export class RowWrites {
     insert: Recorded<Insert>,
     eventInsertion: EventInsertion | undefined,
   ): Promise<string> {
-    const statement = eventInsertion
-      ? this.#recordedInsertOf(insert.resource, eventInsertion)
-      : this.#insertOf(insert.resource);
-    if (eventInsertion) this.#commits.recorded();
-    const [row] = await this.#database.execute(statement, await this.#stored(this.#database, insert), {
-      tenantId: insert.tenantId,
-    });
-    this.#commits.committed();
-    return row![0] as string;
+    return this.#grouped.insert(await this.#stored(this.#database, insert), eventInsertion);
   }
 
   /** Inserts a row with its event and returns its JSON text. PostgreSQL only. */
@@ -154,9 +152,24 @@ export class RowWrites {
     return row?.[0] as string | undefined;
   }
 
-  /** How many rows of a resource `deleteMany` can delete without holding long texts in memory. */
-  maxDeletedTogether(resource: ResourceModel): number {
-    return rowsWithin(maxDeletedBytes, resource);
+  /**
+   * Updates several rows with the same values and returns their JSON texts by id, in the order of the ids.
+   *
+   * @param update changes no searched attribute
+   */
+  async updateMany(session: Session, update: UpdateMany): Promise<ReadonlyMap<string, string>> {
+    const { resource, values, ids } = update;
+    const changed = changedAttributes(resource, values);
+    const shape = changed.map(({ name }) => name).join();
+    const statement = this.#updatesOfMany.get(resource, shape, () =>
+      compileUpdateMany(this.#dialect, resource, changed),
+    );
+    return textsInOrder(ids, await session.query(statement, await this.#stored(session, update)));
+  }
+
+  /** How many rows of a resource can be written together without holding long texts in memory. */
+  maxTogether(resource: ResourceModel): number {
+    return rowsWithin(maxTogetherBytes, resource);
   }
 
   /**
@@ -174,13 +187,7 @@ export class RowWrites {
       return texts;
     }
     const statement = this.#deletesOfMany.get(resource, "", () => compileDeleteMany(this.#dialect, resource));
-    const rows = await session.query(statement, await this.#stored(session, deletion));
-    const deleted = new Map(rows.map(([id, text]) => [id as string, text as string]));
-    for (const id of ids) {
-      const text = deleted.get(id);
-      if (text !== undefined) texts.set(id, text);
-    }
-    return texts;
+    return textsInOrder(ids, await session.query(statement, await this.#stored(session, deletion)));
   }
 
   #stored<Write extends { readonly tenantId: string }>(
@@ -191,6 +198,15 @@ export class RowWrites {
     if (tenantNo !== undefined) return { ...write, tenantNo };
     return this.#tenants.findNumber(session, write.tenantId).then((found) => ({ ...write, tenantNo: found }));
   }
+}
+
+/** The texts of rows by id, in the order of some ids. @param rows the id and the text of each */
+export function textsInOrder(
+  ids: readonly string[],
+  rows: readonly ColumnValues[],
+): ReadonlyMap<string, string> {
+  const texts = new Map(rows.map(([id, text]) => [id as string, text as string]));
+  return new Map(ids.flatMap((id) => (texts.has(id) ? [[id, texts.get(id)!]] : [])));
 }
 
 function changedAttributes(resource: ResourceModel, values: RowValues): Attribute[] {

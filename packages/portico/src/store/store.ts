@@ -1,4 +1,5 @@
-// The store runs plans and returns JSON text. It compiles each shape of a plan once and caches the statement.
+// The store runs plans and returns JSON text. It compiles each shape of a plan once and caches the statement. One class has
+// a method for each plan, so the file is longer than most.
 
 import { Problem } from "../errors.ts";
 import type { ResourceModel } from "../model/model.ts";
@@ -15,7 +16,15 @@ import {
   readBounded,
 } from "./bounded-read.ts";
 import { CommitSignal } from "./commit-signal.ts";
-import { compileFilterIds, compileFilterReferred, compileGet, type RowsById } from "./compile/get.ts";
+import { compileCount, type MatchingRows } from "./compile/count.ts";
+import {
+  compileFilterIds,
+  compileFilterReferred,
+  compileGet,
+  compileLockMany,
+  type ReadMany,
+  type RowsById,
+} from "./compile/get.ts";
 import type { ReadInput } from "./compile/input.ts";
 import { type ListColumns, listShape } from "./compile/list.ts";
 import type { SearchAccess } from "./compile/search-access.ts";
@@ -28,11 +37,13 @@ import type {
   Transaction,
   TransactionOptions,
 } from "./database.ts";
+import { DeletedRows } from "./deleted-rows.ts";
 import type { Dialect, Lock } from "./dialect.ts";
+import { LinkedRows } from "./linked-rows.ts";
 import { NarrowedReads } from "./narrowed-read.ts";
 import { isWholePage, pageOf } from "./page.ts";
-import type { RowStream, StreamStatements } from "./row-stream.ts";
-import { RowWrites } from "./row-writes.ts";
+import type { RowStream, StreamOptions, StreamStatements } from "./row-stream.ts";
+import { RowWrites, textsInOrder } from "./row-writes.ts";
 import { BoundedSearch } from "./search/bounded-search.ts";
 import { Shapes } from "./shapes.ts";
 import { compile } from "./statement.ts";
@@ -44,6 +55,8 @@ export class Store {
   readonly tenants: Tenants;
   readonly commits = new CommitSignal();
   readonly writes: RowWrites;
+  readonly deletedRows: DeletedRows;
+  readonly linked: LinkedRows;
   readonly #runRead: RunRead;
   readonly #search: BoundedSearch;
   readonly #narrowed: NarrowedReads;
@@ -51,14 +64,18 @@ export class Store {
   readonly #lists = new Shapes<BoundedRead<Read>>();
   readonly #gets = new Shapes<BoundedRead<ReadOne>>();
   readonly #lockingGets = new Shapes<Statement<ReadInput<ReadOne>>>();
+  readonly #lockingGetsOfMany = new Shapes<Statement<ReadInput<ReadMany>>>();
   readonly #filters = new Shapes<Statement<ReadInput<RowsById>>>();
+  readonly #counts = new Shapes<Statement<ReadInput<MatchingRows>>>();
 
   /** @param runRead runs the statements of a read; `portico explain` records them instead */
   constructor(dialect: Dialect, database: Database, runRead: RunRead = readBounded) {
     this.dialect = dialect;
     this.database = database;
     this.tenants = new Tenants(dialect, database);
+    this.linked = new LinkedRows(dialect, this.tenants);
     this.writes = new RowWrites(dialect, database, this.tenants, this.commits);
+    this.deletedRows = new DeletedRows(dialect, this.tenants);
     this.#runRead = runRead;
     this.#search = new BoundedSearch(dialect, database);
     this.#narrowed = new NarrowedReads(dialect, database);
@@ -70,12 +87,12 @@ export class Store {
    * @throws AnswerTooLarge if its first row is too large, or a page of its style cannot end early
    */
   async list(tenantId: string, read: Read, session: Session = this.database): Promise<StoredPage> {
-    const known = await this.#inputOf(session, tenantId, read);
-    const isNarrowed = session === this.database && this.#narrowed.mayNarrow(read);
-    const input = isNarrowed ? await this.#narrowed.narrow(known) : known;
+    const input = await this.#inputOf(session, tenantId, read);
+    if (session === this.database && this.#narrowed.mayNarrow(read))
+      return this.#narrowed.list(input, (narrowed, access) => this.#listColumns(narrowed, session, access));
     // A numbered page counts all matches.
     if (read.words.length === 0 || read.page.style === "page" || session !== this.database)
-      return pageOf(input.read, await this.#listColumns(input, session));
+      return pageOf(read, await this.#listColumns(input, session));
     const columns = await this.#search.list(input, (access, search) =>
       this.#listColumns({ ...input, search }, session, access),
     );
@@ -94,18 +111,15 @@ export class Store {
     return rows[0] as unknown as ListColumns;
   }
 
-  /**
-   * The rows of a page of any size, one after another.
-   *
-   * @param isCounted whether the stream has their number
-   */
-  async stream(tenantId: string, read: Read, isCounted: boolean): Promise<RowStream> {
+  /** The rows of a page of any size, one after another. */
+  async stream(tenantId: string, read: Read, options: StreamOptions): Promise<RowStream> {
+    const { isCounted } = options;
     const input = await this.#inputOf(this.database, tenantId, read);
     const shape = `${listShape(this.dialect, read)}|${isCounted}`;
     const statements = this.#streams.get(read.resource, shape, () =>
       compileStream(this.dialect, read, isCounted),
     );
-    return this.database.stream(statements, input);
+    return this.database.stream(statements, input, options);
   }
 
   /**
@@ -175,33 +189,49 @@ export class Store {
     return row?.[0] as string | undefined;
   }
 
-  /** Filters ids: returns those whose rows meet the conditions. */
+  /** `getLocked` for several rows: their texts by id, in the order of the ids. */
+  async getManyLocked(
+    tenantId: string,
+    read: ReadMany,
+    session: Session,
+    lock: Lock,
+  ): Promise<ReadonlyMap<string, string>> {
+    const { resource, selection, conditions, ids } = read;
+    const shape = `${selection.key}|${conditionShape(conditions)}|${lock}`;
+    const statement = this.#lockingGetsOfMany.get(resource, shape, () =>
+      compileLockMany(this.dialect, read, lock),
+    );
+    return textsInOrder(ids, await session.query(statement, await this.#inputOf(session, tenantId, read)));
+  }
+
+  /** The number of a tenant's rows that meet the conditions. */
+  async count(
+    tenantId: string,
+    resource: ResourceModel,
+    read: MatchingRows,
+    session: Session,
+  ): Promise<number> {
+    const statement = this.#counts.get(resource, conditionShape(read.conditions), () =>
+      compileCount(this.dialect, resource, read.conditions),
+    );
+    const [row] = await session.query(statement, await this.#inputOf(session, tenantId, read));
+    return Number(row![0]);
+  }
+
+  /**
+   * Filters ids: returns those whose rows meet the conditions.
+   * @param lock within a transaction that will write the rows: locks them until it ends
+   */
   async filterIds(
     tenantId: string,
     resource: ResourceModel,
     read: RowsById,
     session: Session = this.database,
+    lock?: Lock,
   ): Promise<ReadonlySet<string>> {
     const { ids, conditions } = read;
     if (ids.length === 0) return new Set();
-    const statement = this.#filters.get(resource, conditionShape(conditions), () =>
-      compileFilterIds(this.dialect, resource, conditions),
-    );
-    const rows = await session.query(statement, await this.#inputOf(session, tenantId, read));
-    return new Set(rows.map(([id]) => id as string));
-  }
-
-  /** `filterIds` within a transaction that will write the rows: locks them until the transaction ends. */
-  async filterLockedIds(
-    tenantId: string,
-    resource: ResourceModel,
-    read: RowsById,
-    session: Session,
-    lock: Lock,
-  ): Promise<ReadonlySet<string>> {
-    const { ids, conditions } = read;
-    if (ids.length === 0) return new Set();
-    const statement = this.#filters.get(resource, `${lock}|${conditionShape(conditions)}`, () =>
+    const statement = this.#filters.get(resource, `${lock ?? ""}|${conditionShape(conditions)}`, () =>
       compileFilterIds(this.dialect, resource, conditions, lock),
     );
     const rows = await session.query(statement, await this.#inputOf(session, tenantId, read));

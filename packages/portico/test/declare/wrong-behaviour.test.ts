@@ -135,6 +135,34 @@ const onePass: readonly (readonly [fact: string, declaration: object, line: stri
     ": the action renewals needs input, which may be {}, and run",
   ],
   [
+    "an action whose run has several arguments",
+    {
+      fields: { title },
+      actions: { renewals: { input: {}, run: (row: object, _input: object) => row } },
+    },
+    ": run of the action renewals has one argument now; write run: ({ current, input, rows, caller, now }) => ...",
+  ],
+  [
+    "an action on something else",
+    { fields: { title }, actions: { renewals: { on: "rows", input: {}, run } } },
+    ': the action renewals is on: "row", which is the default, or on: "collection"',
+  ],
+  [
+    "an action on a row with an answer",
+    { fields: { title }, actions: { renewals: { input: {}, answer: { title }, run } } },
+    ': the action renewals returns its row; remove answer, or write on: "collection"',
+  ],
+  [
+    "an action with an answer that has a default",
+    {
+      fields: { title },
+      actions: {
+        renewals: { on: "collection", input: {}, answer: { months: integer({ default: 1 }) }, run },
+      },
+    },
+    ", field renewals.months: run of the action returns its value; remove default",
+  ],
+  [
     "an action without input",
     { fields: { title }, actions: { renewals: { run } } },
     ": the action renewals needs input, which may be {}, and run",
@@ -230,7 +258,12 @@ const several: readonly (readonly [fact: string, resources: readonly Resource[],
   [
     "rows of which something else is to become",
     [clubs, declareUntyped("pass", { fields: { club: { ...club, options: { onDelete: "null" } } } })],
-    'resource pass, field club: onDelete is "cascade", or left out',
+    'resource pass, field club: onDelete is "cascade" or "setNull", or left out',
+  ],
+  [
+    "a required reference that is to become null",
+    [clubs, declareUntyped("pass", { fields: { club: belongsTo(() => clubs, { onDelete: "setNull" }) } })],
+    'resource pass, field club: onDelete: "setNull" needs optional: true',
   ],
   ...(
     [

@@ -168,7 +168,7 @@ const wrong: readonly (readonly [fact: string, policy: TriedPolicy, line: string
   [
     "JSON",
     () => ({ meta: "x" }),
-    "resource note, field meta: its policy names it, but JSON and lists cannot be compared; use another field",
+    "resource note, field meta: its policy names it, but JSON and lists of numbers with fractions cannot be compared; use another field",
   ],
   ...(
     [
@@ -427,6 +427,22 @@ function withPolicy(where: object): ResourceModel {
 function nested(levels: number): object {
   return levels === 0 ? { rank: 1 } : { NOT: nested(levels - 1) };
 }
+
+test("a policy that changes the scopes of the caller, which other requests share, stops the start", () => {
+  for (const change of [
+    (scopes: Set<string>) => scopes.add("notes:write"),
+    (scopes: Set<string>) => scopes.delete("notes:read"),
+    (scopes: Set<string>) => scopes.clear(),
+  ])
+    assert.throws(
+      () =>
+        modelWith(({ caller }) => {
+          change(caller.scopes as Set<string>);
+          return true;
+        }),
+      /^OperatorError: resource note: its policy throws: TypeError: This set cannot be changed/,
+    );
+});
 
 test("a policy that changes the caller, whose rows every query is limited to, stops the start", () => {
   assert.throws(

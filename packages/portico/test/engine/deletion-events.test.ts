@@ -102,7 +102,7 @@ onEachDatabase("events of rows that are deleted together", (database) => {
             }
           },
         ),
-        { numRuns: randomRuns(60, 12), endOnFailure: true },
+        { numRuns: randomRuns(24, 12), endOnFailure: true },
       );
     });
 });

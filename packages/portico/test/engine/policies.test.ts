@@ -102,7 +102,7 @@ onEachDatabase("random policies agree with a plain model", (database) => {
             }
           },
         ),
-        { numRuns: randomRuns(60, 12), endOnFailure: true },
+        { numRuns: randomRuns(24, 12), endOnFailure: true },
       );
     });
 
@@ -132,7 +132,8 @@ onEachDatabase("random policies agree with a plain model", (database) => {
               expected.policies = resolve(write.policies, planted);
               const tops = expected.rows.filter(({ level }) => level === "top");
               const peer = write.peer === null ? null : (tops[write.peer % tops.length] ?? null);
-              const input = { ...write.body, ...(write.level === "leaf" && { peerId: peer?.id ?? null }) };
+              const ofLeaf = { peerId: peer?.id ?? null, friendIds: peer ? [peer.id] : [] };
+              const input = { ...write.body, ...(write.level === "leaf" && ofLeaf) };
               const resourceModel = of(write.level);
               const { outcome, apply } = outcomeOf(expected, write, row, peer, input);
               const writing = {
@@ -147,7 +148,7 @@ onEachDatabase("random policies agree with a plain model", (database) => {
             }
           },
         ),
-        { numRuns: randomRuns(60, 12), endOnFailure: true },
+        { numRuns: randomRuns(24, 12), endOnFailure: true },
       );
 
       /** What the model expects of a write, and how it changes its rows. */
@@ -163,8 +164,12 @@ onEachDatabase("random policies agree with a plain model", (database) => {
           const isGone = (each: Row | undefined): boolean =>
             each !== undefined && (each === row || isGone(each.parent));
           if (rows.some((each) => each.values.peerId === row.id && !isGone(each))) return refused("conflict");
-          const kept = rows.filter((each) => !isGone(each));
-          return { outcome: "written", apply: () => void rows.splice(0, rows.length, ...kept) };
+          const [kept, gone] = [rows.filter((each) => !isGone(each)), rows.filter(isGone)];
+          const apply = (): void => {
+            rows.splice(0, rows.length, ...kept);
+            for (const each of kept) takeOff(each, gone);
+          };
+          return { outcome: "written", apply };
         }
         if (kind === "create") {
           if (row.parent && !expected.isVisible(row.parent)) return refused("not_found");
@@ -184,7 +189,10 @@ onEachDatabase("random policies agree with a plain model", (database) => {
         }
         if (!expected.isVisible(row)) return refused("not_found");
         if (!expected.isWritable(row, "update")) return refused("forbidden");
-        const isNewPeer = level === "leaf" && peer !== null && peer.id !== row.values.peerId;
+        const isNewPeer =
+          level === "leaf" &&
+          peer !== null &&
+          (peer.id !== row.values.peerId || !friendsOf(row).includes(peer.id));
         if (isNewPeer && !expected.isVisible(peer)) return refused("validation_error");
         const { values } = row;
         row.values = { ...values, ...withProgress(input) };
@@ -201,6 +209,16 @@ onEachDatabase("random policies agree with a plain model", (database) => {
     });
   }
 });
+
+function friendsOf({ values: { friendIds } }: Row): readonly unknown[] {
+  return Array.isArray(friendIds) ? friendIds : [];
+}
+
+/** Takes rows off the friends of a row. */
+function takeOff(row: Row, gone: readonly Row[]): void {
+  const friendIds = friendsOf(row).filter((each) => !gone.some(({ id }) => id === each));
+  if (row.level === "leaf") row.values = { ...row.values, friendIds };
+}
 
 type ModelOf = (level: Level) => ResourceModel;
 

@@ -1,5 +1,5 @@
 // Random policies on a small tree of rows, and a plain model in memory of what they allow: tops have mids, mids have
-// leaves, and a leaf may refer to any top as its peer.
+// leaves, and a leaf may refer to any top as its peer, and to several as its friends.
 
 import fc from "fast-check";
 
@@ -18,7 +18,7 @@ export type Declared = "all" | readonly Operation[];
 export type Declarations = Readonly<Record<Level, Declared>>;
 export type Policies = Readonly<Record<Level, Readonly<Record<Operation, Answer>>>>;
 
-export type Body = Readonly<Record<string, string | number | boolean | null>>;
+export type Body = Readonly<Record<string, string | number | boolean | readonly string[] | null>>;
 
 export interface Row {
   readonly level: Level;
@@ -36,12 +36,15 @@ const inputValues = {
   isOpen: [true, false],
   kind: ["plain", "rich"],
   endsAt: [past, future],
+  tags: [[], ["a"], ["a", "A"], ["b", "b"], ["", "a b"]],
 } as const;
 /** The same values, in the forms that a policy can return. */
 const written = {
   ...inputValues,
   endsAt: [past, future, "2001-02-03T05:05:06.789+01:00"],
   progress: ["over", "under_way"],
+  /** Elements of the list. */
+  tags: ["a", "A", "b", ""],
 };
 type FieldName = keyof typeof written;
 
@@ -63,7 +66,7 @@ const related: Readonly<
 > = {
   top: { references: {}, collections: { mids: "mid", leaves: "leaf" } },
   mid: { references: { top: "top" }, collections: { leaves: "leaf" } },
-  leaf: { references: { mid: "mid", peer: "top" }, collections: {} },
+  leaf: { references: { mid: "mid", peer: "top" }, collections: { friends: "top" } },
 };
 
 /** The computed status is more frequent, because it is the hardest to get right. */
@@ -78,6 +81,8 @@ const fieldMember = fc
     "endsAt",
     "progress",
     "progress",
+    "tags",
+    "tags",
   )
   .chain((name) => fc.tuple(fc.constant(name), fieldCondition(name)));
 
@@ -99,7 +104,8 @@ function fieldCondition(name: FieldName): fc.Arbitrary<unknown> {
     notIn: list,
     isNull: fc.boolean(),
   };
-  if (name !== "progress") for (const order of ["lt", "lte", "gt", "gte"]) operators[order] = bound;
+  if (name !== "progress" && name !== "tags")
+    for (const order of ["lt", "lte", "gt", "gte"]) operators[order] = bound;
   if (name === "word") for (const search of ["contains", "startsWith"]) operators[search] = bound;
   const operator = fc
     .constantFrom(...Object.keys(operators))
@@ -120,7 +126,7 @@ function referenceMember(name: string, target: Level): fc.Arbitrary<readonly [st
       value.map((one) => ({ not: one })),
       fc.boolean().map((isNull) => ({ isNull })),
     )
-    .map((condition) => [`${name}Id`, condition]);
+    .map((condition) => [name === "friend" ? "friendIds" : `${name}Id`, condition]);
 }
 
 /** The policies with the ids of planted rows. */
@@ -142,6 +148,7 @@ function whereOf(level: Level, depth: number): fc.Arbitrary<Where> {
   const members: fc.Arbitrary<readonly [string, unknown]>[] = [
     ...[fieldMember, fieldMember],
     ...Object.entries(related[level].references).map(([name, target]) => referenceMember(name, target)),
+    ...(level === "leaf" ? [referenceMember("friend", "top")] : []),
   ];
   if (depth > 0) {
     const inner = whereOf(level, depth - 1);
@@ -270,8 +277,10 @@ export class PolicyModel {
     }
     const level = related[row.level].collections[name];
     if (level) {
-      const members = this.rows.filter(
-        (each) => each.level === level && (each.parent === row || each.values.peerId === row.id),
+      const members = this.rows.filter((each) =>
+        name === "friends"
+          ? listOf(row.values.friendIds).includes(each.id)
+          : each.level === level && (each.parent === row || each.values.peerId === row.id),
       );
       const [[quantifier, inner]] = Object.entries(value as Where) as [[string, unknown]];
       const some = any(members.map((each) => this.#truth(inner, each)));
@@ -291,7 +300,7 @@ function applied(name: string, operator: string, operand: unknown, value: unknow
   if (operator === "not") return not(equals(name, operand, value));
   if (operator === "in") return any((operand as unknown[]).map((each) => equals(name, each, value)));
   if (operator === "notIn") return not(any((operand as unknown[]).map((each) => equals(name, each, value))));
-  if (operator === "isNull") return (value === null) === operand;
+  if (operator === "isNull") return (value === null || listOf(value, [0]).length === 0) === operand;
   if (operand === undefined || operand === null) return undefined;
   if (value === null) return false;
   if (operator === "contains") return String(value).includes(String(operand));
@@ -304,7 +313,13 @@ function applied(name: string, operator: string, operand: unknown, value: unknow
   return operator === "gt" ? order > 0 : order >= 0;
 }
 
+/** The elements of a list. @param other those of a value that is no list */
+function listOf(value: unknown, other: readonly unknown[] = []): readonly unknown[] {
+  return Array.isArray(value) ? value : other;
+}
+
 function equals(name: string, expected: unknown, value: unknown): Truth {
+  if (Array.isArray(value) && expected !== undefined && expected !== null) return value.includes(expected);
   return expected === undefined || expected === null ? undefined : normal(name, expected) === value;
 }
 

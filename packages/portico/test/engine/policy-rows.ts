@@ -9,11 +9,14 @@ import {
   choice,
   computedStatus,
   integer,
+  list,
+  manyToMany,
   number,
   text,
   timestamp,
 } from "../../src/declare/field.ts";
 import { type Resource, resource } from "../../src/declare/resource.ts";
+import type { PolicyContext } from "../../src/declare/where.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 import type { Model } from "../../src/model/model.ts";
@@ -34,33 +37,39 @@ const fields = {
   isOpen: boolean({ optional: true }),
   kind: choice(["plain", "rich"], { optional: true }),
   endsAt: timestamp({ optional: true }),
+  tags: list(text({ max: 20 }), { optional: true }),
   progress: computedStatus("under_way", [{ status: "over", from: "endsAt" }]),
 };
 
 export const unrestricted: Declarations = { top: [], mid: [], leaf: [] };
 
+type CurrentPolicies = (caller: Caller) => Policies;
+
 /**
  * @param inherits whether policies of tops apply to mids
- * @param current the policies of each request
+ * @param current the policies of each request, which may differ by caller
  */
-export function modelOf(inherits: boolean, declarations: Declarations, current: () => Policies): Model {
+export function modelOf(inherits: boolean, declarations: Declarations, current: CurrentPolicies): Model {
   return buildModel(appOf(inherits, declarations, current), []);
 }
 
-export function appOf(inherits: boolean, declarations: Declarations, current: () => Policies): App {
+export function appOf(inherits: boolean, declarations: Declarations, current: CurrentPolicies): App {
   const declare = resource as unknown as (name: string, declaration: object) => Resource;
   const common = {
     fields,
-    filter: ["kind", "rank"],
+    filter: ["kind", "rank", "tags"],
     sort: ["rank"],
     search: ["word"],
     nestedUnder: ["tenant"],
   };
   const policyOf = (level: Level) => {
     const declared = declarations[level];
-    if (declared === "all") return { policy: () => current()[level].read };
+    if (declared === "all") return { policy: ({ caller }: PolicyContext) => current(caller)[level].read };
     if (declared.length === 0) return {};
-    const decide = declared.map((operation) => [operation, () => current()[level][operation]]);
+    const decide = declared.map((operation) => [
+      operation,
+      ({ caller }: PolicyContext) => current(caller)[level][operation],
+    ]);
     return { policy: Object.fromEntries(decide) };
   };
   const top = declare("top", {
@@ -71,7 +80,7 @@ export function appOf(inherits: boolean, declarations: Declarations, current: ()
   const mid = declare("mid", { ...common, parent: top, ...policyOf("mid"), inheritPolicy: inherits });
   const leaf = declare("leaf", {
     ...common,
-    fields: { ...fields, peer: belongsTo(() => top, { optional: true }) },
+    fields: { ...fields, peer: belongsTo(() => top, { optional: true }), friends: manyToMany(() => top) },
     plural: "leaves",
     parent: mid,
     ...policyOf("leaf"),
@@ -110,6 +119,8 @@ export async function plantIn(
       make("leaf", mids[under % mids.length], {
         ...values,
         peerId: peer === null ? null : tops[peer % tops.length]!.id,
+        friendIds:
+          peer === null ? [] : tops.filter((_, index) => (under >> index) % 2 === 1).map(({ id }) => id),
       }),
     ),
   );

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { kebabCase, plural, snakeCase } from "../../src/lib/case.ts";
+import { kebabCase, plural, singular, snakeCase } from "../../src/lib/case.ts";
 
 for (const [singular, several] of [
   ["post", "posts"],
@@ -16,6 +16,16 @@ for (const [singular, several] of [
 ] as const) {
   test(`the plural of ${singular} is ${several}`, () => assert.equal(plural(singular), several));
 }
+
+for (const [one, several] of [
+  ["post", "posts"],
+  ["category", "categories"],
+  ["box", "boxes"],
+  ["class", "classes"],
+  ["release", "releases"],
+  ["apiKey", "apiKeys"],
+] as const)
+  test(`one of ${several} is ${one}`, () => assert.equal(singular(several), one));
 
 test("a name in camelCase is kebab-case in paths and snake_case in tables", () => {
   assert.equal(kebabCase("oauthClientSecret"), "oauth-client-secret");

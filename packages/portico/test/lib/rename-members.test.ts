@@ -1,4 +1,4 @@
-// Renaming members of a JSON text changes the names of the outermost object and nothing else.
+// Renaming and removing members of a JSON text changes the outermost object and nothing else.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,8 +7,10 @@ import { renameMembers } from "../../src/lib/rename-members.ts";
 
 const name = fc.constantFrom("a", "b", "c", 'q"', "back\\slash", "é");
 
-test("a renamed text parses to the object with its outermost members renamed", () => {
-  const names = new Map([
+test("a renamed text parses to the object with its outermost members renamed or removed", () => {
+  const names = new Map<string, string | null>([
+    ["c", null],
+    ["é", null],
     ["a", "b"],
     ["b", "a"],
     ['q"', "quote"],
@@ -18,7 +20,9 @@ test("a renamed text parses to the object with its outermost members renamed", (
     fc.property(fc.dictionary(name, fc.jsonValue()), fc.constantFrom(undefined, 1), (row, indent) => {
       const text = JSON.stringify(row, undefined, indent);
       // Parsed, because JSON has no -0.
-      const expected = Object.entries(JSON.parse(text)).map(([key, value]) => [names.get(key) ?? key, value]);
+      const expected = Object.entries(JSON.parse(text))
+        .filter(([key]) => names.get(key) !== null)
+        .map(([key, value]) => [names.get(key) ?? key, value]);
       const renamed = JSON.parse(renameMembers(text, names));
       assert.deepEqual(Object.entries(renamed), expected);
     }),
@@ -31,4 +35,8 @@ test("numbers keep their spelling", () => {
     renameMembers(text, new Map([["a", "b"]])),
     '{ "b" : 1.0, "c":{"a":12345678901234567890}, "d":["a","b"] }',
   );
+  const without = (...names: string[]): string =>
+    renameMembers(text, new Map(names.map((each) => [each, null])));
+  assert.equal(without("c"), '{ "a" : 1.0, "d":["a","b"] }');
+  assert.equal(without("a", "d"), '{ "c":{"a":12345678901234567890}}');
 });

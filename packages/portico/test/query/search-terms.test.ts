@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
 import { searchWords } from "../../src/query/search-terms.ts";
 
 const cut: readonly (readonly [string, readonly string[]])[] = [
@@ -30,4 +31,13 @@ for (const [text, words] of cut) {
 test("a word is cut after 64 characters, between two code points", () => {
   assert.deepEqual(searchWords("a".repeat(100)), ["a".repeat(64)]);
   assert.deepEqual(searchWords("\u{20000}".repeat(100)), ["\u{20000}".repeat(64)]);
+});
+
+test("ASCII text has the same words as any other text", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme-ascii" }), (text) => {
+      // A combining accent, which is not part of any word.
+      assert.deepEqual(searchWords(text), searchWords(`${text}\u0301`));
+    }),
+  );
 });

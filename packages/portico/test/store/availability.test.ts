@@ -5,8 +5,6 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Availability } from "../../src/store/postgres/availability.ts";
 
-/** A hanging probe takes longer than this. */
-const maxReturnMs = 1_000;
 const maxProbes = 5;
 
 test("a hanging probe does not delay noticing that the server is available, and few probes run at once", async () => {
@@ -46,10 +44,8 @@ test("a hanging probe does not delay noticing that the server is available, and 
     await sleep(2_000);
     for (let seen = count; count === seen; ) await sleep(5);
     isAvailable = true;
-    const availableAt = performance.now();
     while (isUnavailable()) await sleep(10);
-    const tookMs = Math.round(performance.now() - availableAt);
-    assert.ok(tookMs < maxReturnMs, `${tookMs} ms`);
+    assert.ok(running > 0, "it is noticed while the probe still hangs");
     assert.ok(maxRunning <= maxProbes, `${maxRunning} probes at once`);
   } finally {
     availability.close();

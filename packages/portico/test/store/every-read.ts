@@ -1,5 +1,6 @@
 // Every shape of page that the declarations of a model allow: each sort, direction, filter and kind of position.
 
+import { orderedChoices } from "../../src/declare/field.ts";
 import { type Attribute, defaultSort, type Model, type ResourceModel } from "../../src/model/model.ts";
 import type { Comparison, Value } from "../../src/query/condition.ts";
 import type { Position, Read } from "../../src/query/read.ts";
@@ -56,9 +57,11 @@ function below({ parent }: ResourceModel): Comparison[] {
  * a sort where it is declared.
  */
 function wayOf(conditions: readonly Comparison[], sort: Attribute): Way {
-  const [{ attribute } = { attribute: sort }, ...more] = conditions;
+  const [{ attribute, operator } = { attribute: sort, operator: undefined }, ...more] = conditions;
   const isDeclared = more.length > 0;
-  const hasIndex = isDeclared || attribute === sort || attribute.unique || sort.name === defaultSort;
+  // The index of a sort by an ordered choice has its rank, and rows are found by the word.
+  const isSorted = attribute === sort && !(operator === "in" && orderedChoices(sort.field));
+  const hasIndex = isDeclared || isSorted || attribute.unique || sort.name === defaultSort;
   return hasIndex ? "along a range" : "along the sort";
 }
 
@@ -141,6 +144,10 @@ export function anyValue({ field }: Attribute): Value {
       return true;
     case "timestamp":
       return "2026-01-01T00:00:00.000Z";
+    case "decimal":
+      return (5).toFixed(field.options.scale);
+    case "date":
+      return "2026-01-01";
     case "choice":
       return field.choices[0]!;
     default:

@@ -148,7 +148,7 @@ test("indexes with different columns have different names, also in another versi
         }
       }
     }),
-    { numRuns: randomRuns(500, 60) },
+    { numRuns: randomRuns(200, 60) },
   );
 });
 

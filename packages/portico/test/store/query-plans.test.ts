@@ -8,6 +8,7 @@ import service from "../../../../portico.config.ts";
 import { declareApiKeys } from "../../src/auth/api-keys/resource.ts";
 import { passwordsTable } from "../../src/auth/users/password.ts";
 import { users } from "../../src/auth/users/resource.ts";
+import { orderedChoices } from "../../src/declare/field.ts";
 import { eventsTable } from "../../src/events/event.ts";
 import { inverseLists } from "../../src/graphql/schema/naming.ts";
 import { buildModel } from "../../src/model/build-model.ts";
@@ -18,6 +19,7 @@ import { select, wholeRow } from "../../src/query/selection.ts";
 import { compileGet } from "../../src/store/compile/get.ts";
 import { compileList } from "../../src/store/compile/list.ts";
 import { openStore } from "../../src/store/open.ts";
+import { partOf } from "../../src/store/schema/index-names.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import { tablesOf } from "../../src/store/schema/model-tables.ts";
 import { storedAttributes } from "../../src/store/schema/resource-table.ts";
@@ -280,7 +282,9 @@ function isUnique({ unique }: Attribute): boolean {
 
 /** The name of the index that has only the rows of the list in its order. */
 function indexOfSort({ resource: { table, parent }, sort }: Read, attribute = sort[0].attribute): string {
-  const sorted = attribute.isNullable ? `${attribute.column}_null` : attribute.column;
+  const { column: name, isNullable, field } = attribute;
+  const ranked = orderedChoices(field);
+  const sorted = partOf({ name, isNullable, ...(ranked && { ranked }) });
   const columns = [...(parent ? [parent.column] : []), sorted, "id"];
   return `portico_${table}_${columns.join("_")}`;
 }
@@ -387,6 +391,10 @@ function valueExpression(
       return `${draw(2)} = 0`;
     case "timestamp":
       return `timestamptz '2026-01-01' + ${draw(2)} * interval '7 seconds'`;
+    case "decimal":
+      return `4 + ${draw(2)}`;
+    case "date":
+      return `'2026-01-0' || 1 + ${draw(2)}`;
     case "choice":
       return `(array['${field.choices.join("','")}'])[1 + ${draw(field.choices.length)}]`;
     case "json":

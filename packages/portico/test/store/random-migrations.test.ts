@@ -78,7 +78,7 @@ onEachDatabase("random changes of declarations", (database) => {
     const picked = fc.tuple(...names.map(() => fc.constantFrom(...changes)));
     await fc.assert(
       fc.asyncProperty(picked, rows, (chosen, values) => check(database, chosen, values)),
-      { numRuns: randomRuns(100, 12) },
+      { numRuns: randomRuns(36, 12) },
     );
   });
 });

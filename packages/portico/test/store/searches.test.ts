@@ -330,7 +330,7 @@ onEachDatabase("searches", (database) => {
               }
             }
           }),
-          { numRuns: randomRuns(400, 80) },
+          { numRuns: randomRuns(160, 80) },
         );
         for (const isComplete of [true, false]) assert.ok(outcomes.count("walk", isComplete) > 40);
         assert.equal(outcomes.count("sorted", false), 0);

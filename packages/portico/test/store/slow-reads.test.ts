@@ -78,14 +78,12 @@ onEachDatabase("slow reads", (database) => {
       (message) => reports.push(message),
       (what) => counted.push(what),
     );
-    const began = performance.now();
     await assert.rejects(
       opened.query(endless[database], { tenant: "a" }),
       // Failures that a caller causes are counted, and not logged individually.
       (error) => isProblem("unavailable")(error) && error instanceof LoggedProblem,
     );
     assert.deepEqual({ reports, counted }, { reports: [], counted: ["slowReadsTimedOut"] });
-    assert.ok(performance.now() - began < 2_500);
     assert.equal(Number((await opened.query(quick, { tenant: "b" }))[0]![0]), 1);
   });
 });

@@ -93,7 +93,7 @@ const expected: Readonly<Record<Dialect["name"], Readonly<Record<keyof typeof re
     "a deep page of a filtered list": `select group_concat("r"."row text", ', '), null, count(*), null
       from (select json_object('id', "r"."id", 'title', "r"."title") as "row text"
       from "posts" as r where "r"."tenant_no" = ? and "r"."status" = ?
-      and ("r"."title", r.id) > (?, ?) order by "r"."title" asc, "r"."id" asc limit cast(? as integer)) as r`,
+      and ("r"."title", "r"."id") > (?, ?) order by "r"."title" asc, "r"."id" asc limit cast(? as integer)) as r`,
     "a row with the row it refers to": `select json_object('id', "r"."id", 'author',
       (select json_object('name', "r_0"."name") from "users" as "r_0"
       where "r_0"."tenant_no" = ? and "r_0"."id" = "r"."author_id")) from "posts" as r where "r"."tenant_no" = ? and r.id = ?`,
@@ -117,7 +117,7 @@ const expected: Readonly<Record<Dialect["name"], Readonly<Record<keyof typeof re
     "a deep page of a filtered list": `select string_agg("r"."row text", ', '), null, count(*), null
       from (select (select row_to_json(q)::text from (select "r"."id" as "id", "r"."title" as "title") q) as "row text"
       from "posts" as r where "r"."tenant_no" = $1 and "r"."status" = $2
-      and ("r"."title", r.id) > ($3, $4) order by "r"."title" asc, "r"."id" asc limit 21) as r`,
+      and ("r"."title", "r"."id") > ($3, $4) order by "r"."title" asc, "r"."id" asc limit 21) as r`,
     "a row with the row it refers to": `select (select row_to_json(q)::text from (select "r"."id" as "id",
       "j1"."j" as "author") q) from "posts" as r left join lateral (select
       (select row_to_json(q) from (select "r_0"."name" as "name") q) as j from "users" as "r_0"

@@ -3,7 +3,7 @@
 import type { ValidateFunction } from "ajv";
 import type { InputError } from "../../errors.ts";
 import { type BodySchemas, isMergePatched } from "../../model/json-schema.ts";
-import type { ActionModel, Model, ResourceModel, Shape } from "../../model/model.ts";
+import type { Attribute, Model, RequestShape, ResourceModel, Shape } from "../../model/model.ts";
 import type { RowValues } from "../../query/write.ts";
 import { SchemaCompiler } from "./body-schemas.ts";
 import { InvalidInput, validMembers } from "./invalid-input.ts";
@@ -43,21 +43,30 @@ export class BodyValidator {
     return changes;
   }
 
-  /** Validates the input of an action. The body is optional if no input is required. @throws InvalidInput */
-  validateAction(action: ActionModel, body: unknown = {}): RowValues {
-    const validate = this.#schemas.compile(action.schemas.create);
-    const errors = schemaErrors(action, validate, body);
-    if (errors.length > 0) throw new InvalidInput(errors);
-    const filled = withDerivedDefaults(action, body as Body);
-    const derived = filled ? schemaErrors(action, validate, filled) : [];
-    if (derived.length > 0) throw new InvalidInput(derived);
+  /** Validates values that are not stored. A body is optional if nothing in it is required. @throws InvalidInput */
+  validateInput(shape: RequestShape, body: unknown = {}): RowValues {
+    const validate = this.#schemas.compile(shape.schemas.create);
+    const errors = schemaErrors(shape, validate, body);
+    if (errors.length > 0) throw new InvalidInput(errors, shape);
+    const filled = withDerivedDefaults(shape, body as Body);
+    const derived = filled ? schemaErrors(shape, validate, filled) : [];
+    if (derived.length > 0) throw new InvalidInput(derived, shape);
     return filled ?? (body as Body);
   }
 
-  /** Validates a body that describes a whole row, and adds the defaults that are derived from it. @throws InvalidInput */
-  validateWhole(resource: ResourceModel, operation: "create" | "replace", body: unknown): RowValues {
+  /**
+   * Validates a body that describes a whole row, and adds the defaults that are derived from it.
+   * @param kept fields that get no default
+   * @throws InvalidInput
+   */
+  validateWhole(
+    resource: ResourceModel,
+    operation: "create" | "replace",
+    body: unknown,
+    kept: readonly Attribute[] = [],
+  ): RowValues {
     const input = this.validate(resource, operation, body);
-    const filled = withDerivedDefaults(resource, input, operation === "replace");
+    const filled = withDerivedDefaults(resource, input, operation === "replace", kept);
     return filled ? this.validate(resource, operation, filled) : input;
   }
 

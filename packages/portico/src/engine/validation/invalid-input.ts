@@ -1,6 +1,7 @@
 // One problem for all errors in the input of a request.
 
 import { type InputError, Problem } from "../../errors.ts";
+import type { Shape } from "../../model/model.ts";
 import { sentenceOf } from "./messages.ts";
 
 /** Errors with a detail of their own; more would only make the response longer. */
@@ -11,8 +12,10 @@ const maxErrorsInMessage = 5;
 /** `validation_error` with one detail for each error. */
 export class InvalidInput extends Problem {
   readonly errors: readonly InputError[];
+  /** What has the fields, where it is known: an older version of the API names those of a resource differently. */
+  readonly shape: Shape | undefined;
 
-  constructor(errors: readonly InputError[]) {
+  constructor(errors: readonly InputError[], shape?: Shape) {
     const unique = [...new Map(errors.map((each) => [`${each.field} ${each.issue}`, each])).values()];
     const sentences = unique.slice(0, maxErrorsInMessage).map(sentenceOf);
     const more =
@@ -20,6 +23,7 @@ export class InvalidInput extends Problem {
     const details = unique.slice(0, maxDetails).map(({ field, issue }) => ({ field, issue }));
     super("validation_error", [...sentences, ...more].join(" "), details);
     this.errors = errors;
+    this.shape = shape;
   }
 }
 

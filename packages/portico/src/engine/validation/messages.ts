@@ -1,7 +1,9 @@
 // The messages of validation errors. The first part of the message is the field, unless the error has its own message.
 
 import type { ErrorObject } from "ajv";
+import type { FieldShape } from "../../declare/field.ts";
 import type { InputError, Issue } from "../../errors.ts";
+import { maxDecimal } from "../../lib/decimal.ts";
 import type { Shape } from "../../model/model.ts";
 
 /** Names come from callers, so their length in a response is bounded. */
@@ -34,13 +36,26 @@ export function schemaError(shape: Shape, error: ErrorObject): InputError {
   const named = error.params.additionalProperty ?? error.params.missingProperty;
   const field = named === undefined ? path : [path, named].filter(Boolean).join(".");
   if (error.keyword === "additionalProperties") return unexpectedField(shape, field);
-  return { field, issue: issueOfKeyword[error.keyword] ?? "format", text: keywordText(error) };
+  const shown = shape.attribute.get(field)?.field;
+  const text = (shown?.kind === "decimal" && decimalText(shown, error)) || keywordText(error);
+  return { field, issue: issueOfKeyword[error.keyword] ?? "format", text };
 }
 
-function unexpectedField({ attribute }: Shape, path: string): InputError {
+/** What a text must be to be a decimal; undefined for an error that says enough. */
+function decimalText(
+  { options: { scale } }: Extract<FieldShape, { kind: "decimal" }>,
+  { keyword }: ErrorObject,
+): string | undefined {
+  if (!["type", "format", "pattern"].includes(keyword)) return undefined;
+  const digits = scale === 0 ? "without a point" : `with at most ${scale} digits after the point`;
+  return `must be a decimal ${digits}, as text: "${maxDecimal(scale + 2, scale)}"`;
+}
+
+function unexpectedField({ attribute, counts }: Shape, path: string): InputError {
   const known = attribute.get(path);
   if (known?.isImmutable) return { field: path, issue: "read_only", text: "cannot be changed" };
-  if (known && !known.isInternal) return { field: path, issue: "read_only", text: "is set by the server" };
+  if ((known && !known.isInternal) || counts.has(path))
+    return { field: path, issue: "read_only", text: "is set by the server" };
   const field = path.slice(0, maxNameLength);
   return { field, issue: "unknown", message: `Unknown field \`${field}\`.` };
 }
@@ -52,6 +67,8 @@ const issueOfKeyword: Readonly<Record<string, Issue>> = {
   minimum: "min",
   maxLength: "max",
   maximum: "max",
+  formatMinimum: "min",
+  formatMaximum: "max",
   format: "format",
   pattern: "format",
   enum: "choice",
@@ -75,8 +92,20 @@ export function keywordText({ keyword, params, message }: ErrorObject): string {
       return `must be at least ${params.limit}`;
     case "maximum":
       return `must be at most ${params.limit}`;
+    case "formatMinimum":
+      return params.format === "date"
+        ? `must not be before ${params.limit}`
+        : `must be at least ${params.limit}`;
+    case "formatMaximum":
+      return params.format === "date"
+        ? `must not be after ${params.limit}`
+        : `must be at most ${params.limit}`;
     case "enum":
       return `must be one of ${params.allowedValues.join(", ")}`;
+    case "minItems":
+      return params.limit === 1 ? "must not be empty" : `must have at least ${params.limit} items`;
+    case "maxItems":
+      return `must have at most ${params.limit} items`;
     case "uniqueItems":
       return "must not contain the same value twice";
     case "format":

@@ -2,6 +2,8 @@
 
 import type { Caller } from "../../declare/caller.ts";
 import { validationError } from "../../errors.ts";
+import { dayOf } from "../../lib/calendar-date.ts";
+import { canonicalDecimal } from "../../lib/decimal.ts";
 import { mergePatch } from "../../lib/json-merge-patch.ts";
 import { parseTimestamp } from "../../lib/timestamp.ts";
 import type { Attribute, ResourceModel, Shape } from "../../model/model.ts";
@@ -14,9 +16,11 @@ export function withDerivedDefaults(
   { attributes }: Shape,
   body: RowValues,
   isReplacement = false,
+  kept: readonly Attribute[] = [],
 ): RowValues | undefined {
   const derived = attributes.filter((attribute) => {
-    const isWritable = !attribute.isReadOnly && !(isReplacement && attribute.isImmutable);
+    const isWritable =
+      !attribute.isReadOnly && !(isReplacement && attribute.isImmutable) && !kept.includes(attribute);
     const isDerived = typeof constantDefault(attribute) === "function";
     return isWritable && isDerived && valueIn(body, attribute) === undefined;
   });
@@ -55,15 +59,20 @@ export function insertValues(
   return values;
 }
 
-/** The values that a whole body (PUT) replaces. Fields that callers cannot set keep their values. */
+/**
+ * The values that a whole body (PUT) replaces. Fields that callers cannot set keep their values.
+ * @param kept other fields that keep theirs
+ */
 export function replacementValues(
   resource: ResourceModel,
   body: RowValues,
   caller: Caller,
   now: string,
+  kept: readonly Attribute[] = [],
 ): Values {
   const updatable = resource.attributes.filter((attribute) => {
-    const isKept = attribute.field.options.keepOnReplace === true && valueIn(body, attribute) === undefined;
+    const keepsValue = attribute.field.options.keepOnReplace === true || kept.includes(attribute);
+    const isKept = keepsValue && valueIn(body, attribute) === undefined;
     return !attribute.isReadOnly && !attribute.isImmutable && !isKept;
   });
   return insertValues(updatable, body, caller, now);
@@ -81,6 +90,7 @@ function defaultValue(attribute: Attribute, caller: Caller, now: string): unknow
     );
   }
   if (field.kind === "timestamp" && value === "now") return now;
+  if (field.kind === "date" && value === "today") return dayOf(now);
   return normalizeValue(attribute, value ?? null);
 }
 
@@ -88,6 +98,8 @@ function defaultValue(attribute: Attribute, caller: Caller, now: string): unknow
 export function patchedValues(resource: ResourceModel, body: RowValues, current: RowValues): Values {
   const values: Values = {};
   for (const [name, value] of Object.entries(body)) {
+    // Code that has no new value for a field leaves the field as it is.
+    if (value === undefined) continue;
     const attribute = resource.attribute.get(name)!;
     values[name] =
       attribute.field.kind === "json" ? mergePatch(current[name], value) : normalizeValue(attribute, value);
@@ -118,8 +130,13 @@ export function hookValues(resource: ResourceModel, values: RowValues): Values {
   );
 }
 
-function normalizeValue({ field, name }: Attribute, value: unknown): unknown {
-  if (field.kind !== "timestamp" || value === null) return value;
+/** A valid value in the form in which rows store it. */
+function normalizeValue({ field, name, links }: Attribute, value: unknown): unknown {
+  // A set of ids has one form.
+  if (links) return [...(value as readonly string[])].sort();
+  if (value === null) return value;
+  if (field.kind === "decimal") return canonicalDecimal(String(value), field.options.scale);
+  if (field.kind !== "timestamp") return value;
   return parseTimestamp(String(value)) ?? throwInvalidTimestamp(name);
 }
 

@@ -27,6 +27,41 @@ export interface BoundedInput<Plan> extends ReadInput<Plan> {
 /** A row that takes more than this part of the bound has no text in the first statement of a page. */
 const rowFraction = 4;
 
+/** What the two statements of a page on PostgreSQL have in common. */
+interface PageParts {
+  /** The `from` item `r` of the page's rows. */
+  readonly rows: Expression;
+  /** The `from` item `r` of the rows of another one, with the texts of those that meet the condition. */
+  readonly built: (from: Expression, isShown: Expression) => Expression;
+  /** The joined texts of all built rows, and their joined keys. */
+  readonly texts: readonly [text: Expression, keys?: Expression];
+  /** The last of `ListColumns`. */
+  readonly lastColumns: Expression;
+}
+
+function pageParts(dialect: Dialect, read: Read, access: SearchAccess | undefined): PageParts {
+  const search = access && searchParts(dialect, read, access);
+  const shown = rowTextsOf(read);
+  const parts = rowParts(dialect, "r", read.selection);
+  const others = [...orderColumns(read), ...(search?.isLong ? [search.isLong] : [])];
+  const order = orderBy(dialect, "r", read.sort);
+  const [text, keys] = shown.map(({ name }) =>
+    dialect.concatenated(sql.ref<string>(`r.${name}`), rowSeparator, order),
+  );
+  return {
+    rows: pageColumns(dialect, read, search),
+    built(from, isShown) {
+      const texts = shown.map(
+        ({ name, of }) => sql`case when ${isShown} then ${of(dialect, read, parts)} end as ${sql.ref(name)}`,
+      );
+      // Without the offset, PostgreSQL would build the JSON wherever it is used.
+      return sql`(select ${sql.join([...texts, ...others])} from ${from}${parts.joins} offset 0) as r`;
+    },
+    texts: keys ? [text!, keys] : [text!],
+    lastColumns: sql`${totalOf(dialect, read)}, count(*)${search ? sql`, ${search.isComplete(sql`count(*)`)}` : sql``}`,
+  };
+}
+
 /**
  * A page of rows on PostgreSQL, without a text and with 0 as the number of rows if it is too large, or one of its rows
  * takes much of the bound. No running totals are computed, which would take as long as the rest of the page. Its columns
@@ -37,28 +72,17 @@ export function compileWholeList(
   read: Read,
   access?: SearchAccess,
 ): Statement<BoundedInput<Read>> {
-  const search = access && searchParts(dialect, read, access);
-  const shown = rowTextsOf(read);
-  const parts = rowParts(dialect, "r", read.selection);
+  const { rows, built, texts, lastColumns } = pageParts(dialect, read, access);
   const maxRowBytes = parameter(
     ({ maxBytes }: BoundedInput<Read>) => Math.floor(maxBytes / rowFraction),
     "bytes of a row",
   );
-  const texts = shown.map(({ name, of }) => {
-    return sql`case when ${weightOf(read)} <= ${maxRowBytes} then ${of(dialect, read, parts)} end as ${sql.ref(name)}`;
-  });
-  const isLong = search?.isLong ? [search.isLong] : [];
-  const columns = sql.join([...texts, ...orderColumns(read), ...isLong]);
-  // Without the offset, PostgreSQL would build the JSON wherever it is used.
-  const built = sql`(select ${columns} from ${pageColumns(dialect, read, search)}${parts.joins} offset 0) as r`;
-  const order = orderBy(dialect, "r", read.sort);
-  const [text, keys = sql`null`] = shown.map(({ name }) =>
-    dialect.concatenated(sql.ref<string>(`r.${name}`), rowSeparator, order),
-  );
-  const isWhole = sql`count(r."row text") = count(*) and octet_length(${text!}) <= ${maxBytes()}`;
+  const [text, keys = sql`null`] = texts;
+  const isWhole = sql`count(r."row text") = count(*) and octet_length(${text}) <= ${maxBytes()}`;
   return compile(
     dialect.builder,
-    sql`select case when ${isWhole} then ${text!} end, ${keys}, case when ${isWhole} then count(*) else 0 end, ${totalOf(dialect, read)}, count(*)${search ? sql`, ${search.isComplete(sql`count(*)`)}` : sql``} from ${built}`,
+    sql`select case when ${isWhole} then ${text} end, ${keys}, case when ${isWhole} then count(*) else 0 end, ${lastColumns}
+      from ${built(rows, sql`${weightOf(read)} <= ${maxRowBytes}`)}`,
     { tenantOf },
   );
 }
@@ -71,29 +95,17 @@ export function compileBoundedList(
   read: Read,
   access?: SearchAccess,
 ): Statement<BoundedInput<Read>> {
-  const search = access && searchParts(dialect, read, access);
-  const shown = rowTextsOf(read);
-  const parts = rowParts(dialect, "r", read.selection);
-  const texts = shown.map(({ name, of }) => {
-    return sql`case when r."row weight" <= ${maxBytes()} then ${of(dialect, read, parts)} end as ${sql.ref(name)}`;
-  });
-  const weighed = sql`(select r.*, ${runningTotal(dialect, read, weightOf(read))} as "row weight"
-    from ${pageColumns(dialect, read, search)}) as r`;
-  const isLong = search?.isLong ? [search.isLong] : [];
-  // Without the offset, PostgreSQL would build the JSON twice.
-  const built = sql`(select ${sql.join([...texts, ...orderColumns(read), ...isLong])} from ${weighed}${parts.joins} offset 0) as r`;
+  const { rows, built, texts, lastColumns } = pageParts(dialect, read, access);
+  const weighed = sql`(select r.*, ${runningTotal(dialect, read, weightOf(read))} as "row weight" from ${rows}) as r`;
   // A row without a text is larger than the rest of the bound.
   const bytes = sql`coalesce(octet_length(r."row text"), ${maxBytes()}) + ${sql.lit(rowSeparator.length)}`;
-  const measured = sql`(select r.*, ${runningTotal(dialect, read, bytes)} as "row bytes" from ${built}) as r`;
+  const measured = sql`(select r.*, ${runningTotal(dialect, read, bytes)} as "row bytes"
+    from ${built(weighed, sql`r."row weight" <= ${maxBytes()}`)}) as r`;
   const isWithin = sql`filter (where r."row bytes" <= ${maxBytes()})`;
-  const order = orderBy(dialect, "r", read.sort);
-  const [text, keys = sql`null`] = shown.map(({ name }) => {
-    const all = dialect.concatenated(sql.ref<string>(`r.${name}`), rowSeparator, order);
-    return sql`${all} ${isWithin}`;
-  });
+  const [text, keys = sql`null`] = texts.map((each) => sql`${each!} ${isWithin}`);
   return compile(
     dialect.builder,
-    sql`select ${text}, ${keys}, count(*) ${isWithin}, ${totalOf(dialect, read)}, count(*)${search ? sql`, ${search.isComplete(sql`count(*)`)}` : sql``} from ${measured}`,
+    sql`select ${text}, ${keys}, count(*) ${isWithin}, ${lastColumns} from ${measured}`,
     { tenantOf },
   );
 }

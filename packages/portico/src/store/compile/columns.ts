@@ -1,9 +1,11 @@
 // The columns of a row: those that its JSON is built from, those that it is sorted by, and statuses computed from them.
 
 import { sql } from "kysely";
+import { orderedChoices } from "../../declare/field.ts";
 import { constantFill } from "../../model/fill.ts";
 import type { Attribute } from "../../model/model.ts";
 import type { Member, Read, Selection, Sort } from "../../query/read.ts";
+import { choiceRank } from "../choice-rank.ts";
 import type { Dialect } from "../dialect.ts";
 import { parameter } from "../statement.ts";
 import type { Expression } from "./input.ts";
@@ -24,6 +26,19 @@ export function attributeValue(
     return sql`when ${columnOf(from.column)} <= ${until} then ${sql.lit(status)}`;
   });
   return sql`case ${sql.join(cases, sql` `)} else ${sql.lit(field.choices.at(-1))} end`;
+}
+
+/** What rows are sorted by for an attribute: its column, or the rank of an ordered choice. */
+export function sortedValue(alias: string, { column, field }: Attribute): Expression {
+  const choices = orderedChoices(field);
+  const value = sql.ref(`${alias}.${column}`);
+  return choices ? choiceRank(value, choices) : value;
+}
+
+/** A value to compare with `sortedValue`, as a statement binds it. */
+export function boundSortValue(dialect: Dialect, attribute: Attribute, value: unknown): unknown {
+  const choices = orderedChoices(attribute.field);
+  return choices && typeof value === "string" ? choices.indexOf(value) : dialect.encode(attribute, value);
 }
 
 /** The value of an attribute in a response. A row of an earlier version that has no value shows the constant `fill`. */
@@ -51,6 +66,8 @@ function attributesOf(member: Member): readonly Attribute[] {
       return member.attribute.statusRules?.map(({ from }) => from) ?? [member.attribute];
     case "row":
       return [member.reference];
+    case "list":
+      return member.reference.links ? [member.reference] : [];
     case "part":
       return member.selection.members.flatMap(attributesOf);
     default:
@@ -73,6 +90,7 @@ export function sortedBy(sort: Sort): Attribute[] {
  * The order of rows: by the keys of the sort, then by id in the direction of the last one.
  * @param isReversed whether every key is read in the other direction
  * @param isSorted whether the rows are sorted after they were found, and not found along an index in this order
+ * @param fixed what has one value in all rows, and is left out
  */
 export function orderBy(
   dialect: Dialect,
@@ -80,16 +98,16 @@ export function orderBy(
   sort: Sort,
   isReversed = false,
   isSorted = false,
+  fixed: readonly Attribute[] = [],
 ): Expression {
-  const columnOf = (name: string): Expression => {
-    const column = sql.ref(`${alias}.${name}`);
-    return isSorted ? dialect.withoutIndex(column) : column;
-  };
-  const terms = sort.map(({ attribute, isDescending }) =>
-    dialect.order(columnOf(attribute.column), isDescending !== isReversed, attribute.isNullable),
-  );
+  const walked = (value: Expression): Expression => (isSorted ? dialect.withoutIndex(value) : value);
+  const terms = sort
+    .filter(({ attribute }) => !fixed.includes(attribute))
+    .map(({ attribute, isDescending }) =>
+      dialect.order(walked(sortedValue(alias, attribute)), isDescending !== isReversed, attribute.isNullable),
+    );
   const isIdDescending = sort.at(-1)!.isDescending !== isReversed;
-  return sql`${sql.join(terms)}, ${dialect.order(columnOf("id"), isIdDescending, false)}`;
+  return sql.join([...terms, dialect.order(walked(sql.ref(`${alias}.id`)), isIdDescending, false)]);
 }
 
 /**

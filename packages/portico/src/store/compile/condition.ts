@@ -6,6 +6,7 @@
 import { sql } from "kysely";
 import { prefixEnd } from "../../lib/prefix-end.ts";
 import type { Attribute } from "../../model/model.ts";
+import { deletionColumns } from "../../model/soft-deletion.ts";
 import {
   type Combination,
   type Comparison,
@@ -15,14 +16,10 @@ import {
   type RelatedCondition,
 } from "../../query/condition.ts";
 import type { Dialect } from "../dialect.ts";
-import { attributeValue, nextAlias } from "./columns.ts";
-import {
-  type Expression,
-  type GetFrom,
-  getConditions as getOwnConditions,
-  isOfTenant,
-  planParameter,
-} from "./input.ts";
+import { boundList, boundValue } from "./bound-value.ts";
+import { attributeValue, boundSortValue, nextAlias, sortedValue } from "./columns.ts";
+import { elementComparison, linkedIds } from "./elements.ts";
+import { type Expression, type GetFrom, getConditions as getOwnConditions, isOfTenant } from "./input.ts";
 
 type GetConditions = GetFrom<readonly Condition[]>;
 
@@ -32,6 +29,11 @@ interface Subset {
   readonly getConditions?: GetConditions;
   /** Whether a row must meet all of them, by default true; if any is enough, none says anything about the others. */
   readonly mustMeetAll?: boolean;
+  /**
+   * Whether related rows are looked up for each row, of which there are few. Otherwise PostgreSQL may find all related
+   * rows first, which it expects to be few if it does not know the values.
+   */
+  readonly isForEachRow?: boolean;
 }
 
 /** Conditions on the row `alias` as SQL. */
@@ -39,7 +41,7 @@ export function conditionsOf(
   dialect: Dialect,
   alias: string,
   all: readonly Condition[],
-  { subset = all, getConditions = getOwnConditions, mustMeetAll = true }: Subset = {},
+  { subset = all, getConditions = getOwnConditions, mustMeetAll = true, isForEachRow = false }: Subset = {},
 ): Expression[] {
   return subset.map((condition) => {
     const index = all.indexOf(condition);
@@ -53,14 +55,20 @@ export function conditionsOf(
         ? boundValue(dialect, condition.attribute, getConditions, all.indexOf(known), 0)
         : sql.ref(`${alias}.${condition.attribute.column}`);
       const { table } = condition.attribute.reference!.target;
-      return relatedRowExists(dialect, alias, condition, getInner, { table, column: "id", equals: id });
+      const join = { table, column: "id", equals: id, isForEachRow };
+      return relatedRowExists(dialect, alias, condition, getInner, join);
     }
     if (condition.operator === "some") {
       const { table } = condition.resource;
-      const join = { table, column: condition.attribute.column, equals: sql.ref(`${alias}.id`) };
+      const { column, links } = condition.attribute;
+      const equals = sql.ref(`${alias}.id`);
+      const deletion = condition.resource.deletedOf && sql.ref(`${alias}.${deletionColumns.with}`);
+      const join = links
+        ? { table, column: "id", ids: linkedIds(dialect, sql.ref(`${alias}.${column}`)), isForEachRow }
+        : { table, column, equals, isForEachRow, deletion };
       return relatedRowExists(dialect, alias, condition, getInner, join);
     }
-    return combination(dialect, alias, condition, getInner);
+    return combination(dialect, alias, condition, getInner, isForEachRow);
   });
 }
 
@@ -82,8 +90,10 @@ function combination(
   alias: string,
   { operator, conditions }: Combination,
   getConditions: GetConditions,
+  isForEachRow: boolean,
 ): Expression {
-  const inner = conditionsOf(dialect, alias, conditions, { getConditions, mustMeetAll: operator !== "or" });
+  const mustMeetAll = operator !== "or";
+  const inner = conditionsOf(dialect, alias, conditions, { getConditions, mustMeetAll, isForEachRow });
   if (operator === "or") return inner.length === 0 ? sql`1 = 0` : sql`(${sql.join(inner, sql` or `)})`;
   const all = inner.length === 0 ? sql`1 = 1` : sql.join(inner, sql` and `);
   return operator === "and" ? sql`(${all})` : sql`((${all}) is not true)`;
@@ -98,8 +108,11 @@ function comparison(
 ): Expression {
   const { attribute, operator, values } = condition;
   const column = attributeValue(dialect, alias, attribute);
-  const value = (valueIndex: number, convert?: (text: string) => string): Expression =>
-    boundValue(dialect, attribute, getConditions, index, valueIndex, convert);
+  if (attribute.element) return elementComparison(dialect, column, condition, getConditions, index);
+  const value = (valueIndex: number, convert = (text: string): string => text): Expression =>
+    boundValue(dialect, attribute, getConditions, index, valueIndex, (_, each, text) =>
+      dialect.encode(each, typeof text === "string" ? convert(text) : text),
+    );
   const one = (): Expression =>
     isBoundAsList(condition)
       ? isInList(dialect, column, condition, getConditions, index)
@@ -115,8 +128,10 @@ function comparison(
       return sql`${dialect.positionIn(column, value(0))} > 0`;
     case "startsWith":
       return sql`(${column} >= ${value(0)} and ${column} < ${value(0, (prefix) => prefixEnd(prefix)!)})`;
-    default:
-      return sql`${column} ${sql.raw(orders[operator])} ${value(0)}`;
+    default: {
+      const bound = boundValue(dialect, attribute, getConditions, index, 0, boundSortValue);
+      return sql`${sortedValue(alias, attribute)} ${sql.raw(orders[operator])} ${bound}`;
+    }
   }
 }
 
@@ -141,14 +156,21 @@ function isInList(
   getConditions: GetConditions,
   index: number,
 ): Expression {
-  const list = planParameter((input) => {
-    const { values: bound } = getConditions(input)[index] as Comparison;
-    return JSON.stringify(
-      bound.filter((each) => each !== null).map((each) => dialect.encode(attribute, each)),
-    );
-  }, attribute.name);
+  const list = boundList(dialect, attribute, getConditions, index);
   const isInList = dialect.isOneOfList(attribute, column, list);
   return values.includes(null) ? sql`(${isInList} or ${column} is null)` : isInList;
+}
+
+/** The related rows of a row: those of the table whose column equals a value, or one of several. */
+interface Join {
+  readonly table: string;
+  readonly column: string;
+  readonly equals?: Expression;
+  /** A query of the values. */
+  readonly ids?: Expression;
+  readonly isForEachRow: boolean;
+  /** For deleted rows: the deletion of the row, which they must have been part of. */
+  readonly deletion?: Expression | undefined;
 }
 
 /** Whether a related row of the tenant exists and meets the conditions. */
@@ -157,32 +179,16 @@ function relatedRowExists(
   outer: string,
   { conditions }: RelatedCondition,
   getConditions: GetConditions,
-  { table, column, equals }: { readonly table: string; readonly column: string; readonly equals: Expression },
+  { table, column, equals, ids, isForEachRow, deletion }: Join,
 ): Expression {
   const alias = nextAlias(outer);
+  const related = sql.ref(`${alias}.${column}`);
   const matching = [
     isOfTenant(alias),
-    sql`${sql.ref(`${alias}.${column}`)} = ${equals}`,
-    ...conditionsOf(dialect, alias, conditions, { getConditions }),
+    ids ? dialect.isOneOfRows(related, ids) : sql`${related} = ${equals}`,
+    ...(deletion ? [sql`${sql.ref(`${alias}.${deletionColumns.with}`)} = ${deletion}`] : []),
+    ...conditionsOf(dialect, alias, conditions, { getConditions, isForEachRow }),
   ];
-  return sql`exists (select 1 from ${sql.table(table)} as ${sql.ref(alias)} where ${sql.join(matching, sql` and `)})`;
-}
-
-/**
- * A value of the comparison at `index`, encoded as its column stores it.
- * @param convert converts a text before it is bound
- */
-export function boundValue(
-  dialect: Dialect,
-  attribute: Attribute,
-  getConditions: GetConditions,
-  index: number,
-  valueIndex: number,
-  convert: (text: string) => string = (text) => text,
-): Expression {
-  return planParameter((input) => {
-    // A statement is bound to conditions of the shape it was compiled from.
-    const value = (getConditions(input)[index] as Comparison).values[valueIndex];
-    return dialect.encode(attribute, typeof value === "string" ? convert(value) : value);
-  }, attribute.name);
+  const end = isForEachRow ? dialect.forEachRow : sql``;
+  return sql`exists (select 1 from ${sql.table(table)} as ${sql.ref(alias)} where ${sql.join(matching, sql` and `)}${end})`;
 }

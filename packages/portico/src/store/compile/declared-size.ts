@@ -35,8 +35,10 @@ function declaredMemberBytes(member: Member): number {
   switch (member.kind) {
     case "value":
       return declaredValueBytes(member.attribute);
+    case "count":
+      return smallBytes;
     case "constant":
-      return member.text.length;
+      return member.text?.length ?? 0;
     case "part":
     case "row":
       return declaredRowBytes(member.selection);
@@ -46,6 +48,7 @@ function declaredMemberBytes(member: Member): number {
 }
 
 function declaredValueBytes({ field }: Attribute): number {
+  if (field.kind === "manyToMany") return (field.options.max ?? standardMaxItems) * smallBytes;
   if (field.kind !== "list") return declaredFieldBytes(field);
   return Math.min((field.options.max ?? standardMaxItems) * declaredFieldBytes(field.item), maxValueBytes);
 }

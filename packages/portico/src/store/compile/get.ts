@@ -3,7 +3,7 @@
 import { sql } from "kysely";
 import type { Attribute, ResourceModel } from "../../model/model.ts";
 import type { Condition } from "../../query/condition.ts";
-import type { ReadOne } from "../../query/read.ts";
+import type { ReadOne, Selection } from "../../query/read.ts";
 import type { Statement } from "../database.ts";
 import type { Dialect, Lock } from "../dialect.ts";
 import { compile, parameter } from "../statement.ts";
@@ -25,6 +25,32 @@ export function compileGet(
     sql`select ${json} from ${sql.table(resource.table)} as r${joins}
       where ${rowMatching(dialect, read)}${lock ? dialect.locks[lock] : sql``}`,
     { mayScan: !lock && mayGetScan(read), tenantOf },
+  );
+}
+
+/** Rows to read by their ids. */
+export interface ReadMany extends RowsById {
+  readonly resource: ResourceModel;
+  readonly selection: Selection;
+}
+
+/** The ids and the JSON texts of the rows that exist and meet the conditions, locked in the order of `compileFilterIds`. */
+export function compileLockMany(
+  dialect: Dialect,
+  { resource, selection, conditions }: ReadMany,
+  lock: Lock,
+): Statement<ReadInput<ReadMany>> {
+  const { json, joins } = rowParts(dialect, "r", selection);
+  const ids = parameter(({ read }: ReadInput<ReadMany>) => JSON.stringify(read.ids));
+  const matching = [
+    isOfTenant("r"),
+    sql`r.id in (${dialect.textsOf(ids)})`,
+    ...conditionsOf(dialect, "r", conditions),
+  ];
+  return compile(
+    dialect.builder,
+    sql`select r.id, ${json} from ${sql.table(resource.table)} as r${joins}
+      where ${sql.join(matching, sql` and `)} order by r.id${dialect.locks[lock]}`,
   );
 }
 

@@ -11,6 +11,7 @@ import type { Dialect } from "../dialect.ts";
 import { compile, parameter } from "../statement.ts";
 import { columnsOf, orderBy, orderColumns, sortedBy } from "./columns.ts";
 import { conditionsOf } from "./condition.ts";
+import { elementWalk, type PageSource, pageSource } from "./element-walk.ts";
 import { type IndexRange, isReversed, rangesOf } from "./index-ranges.ts";
 import { type Expression, isOfTenant, type ReadInput, tenantOf } from "./input.ts";
 import { mayBeLarge, mayScan } from "./may-scan.ts";
@@ -43,8 +44,9 @@ export function compileList(dialect: Dialect, read: Read, access?: SearchAccess)
   const isBackward = read.page.style === "cursor" && read.page.isBackward;
   const search = access && searchParts(dialect, read, access);
   const ranges = pageRanges(dialect, read);
-  const isBuiltLast = ranges.length > 1 || read.words.length > 0 || isReadByIds(read);
-  const order = isBuiltLast || isBackward ? orderBy(dialect, "r", read.sort) : undefined;
+  const isBuiltLast = ranges.length > 1 || read.words.length > 0 || access !== undefined || isReadByIds(read);
+  const isInOrder = !isBackward && (!isBuiltLast || dialect.aggregatesInOrder);
+  const order = isInOrder ? undefined : orderBy(dialect, "r", read.sort);
   // The JSON of rows of one range is built while they are read; that of several ranges only after the merge, and that of a
   // search and of rows that are read by their ids only after the sort.
   const parts = rowParts(dialect, "r", read.selection);
@@ -75,7 +77,7 @@ function outcomeOf(search: SearchParts | undefined, found: Expression): Expressi
 export function totalOf(dialect: Dialect, read: Read): Expression {
   if (read.page.style !== "page") return sql`null`;
   const matching = [isOfTenant("r"), ...conditionsOf(dialect, "r", read.conditions)];
-  return sql`(select count(*) from ${source(dialect, read)} where ${sql.join(matching, sql` and `)})`;
+  return sql`(select count(*) from ${source(dialect, read).from} where ${sql.join(matching, sql` and `)})`;
 }
 
 export interface RowText {
@@ -137,6 +139,7 @@ function pageRanges(dialect: Dialect, read: Read): IndexRange[] {
 /** The rows of several ranges, each limited, merged into one order. */
 function merged(dialect: Dialect, read: Read, ranges: readonly IndexRange[]): Expression {
   const columns = columnsOf("r", read.selection, sortedBy(read.sort));
+  if (elementWalk(read)) return mergedByElements(dialect, read, ranges, columns);
   const all = sql.join(
     ranges.map((range) => sql`select * from (${rangeRows(dialect, read, range, columns, sql``)}) as b`),
     sql` union all `,
@@ -145,29 +148,49 @@ function merged(dialect: Dialect, read: Read, ranges: readonly IndexRange[]): Ex
   return sql`(select * from (${all}) as r order by ${order} limit ${limitOf(dialect, read)})`;
 }
 
+/** The rows of several elements, each once, although a row may have several of the elements. */
+function mergedByElements(
+  dialect: Dialect,
+  read: Read,
+  ranges: readonly IndexRange[],
+  columns: readonly Expression[],
+): Expression {
+  const { alias } = pageSource(dialect, read, elementWalk(read));
+  const keys = [...new Set([...sortedBy(read.sort).map(({ column }) => column), "id"])];
+  const ownKeys = keys.map((key) => sql.ref(`${alias}.${key}`));
+  const distinct = sql.join(
+    ranges.map((range) => sql`select * from (${rangeRows(dialect, read, range, ownKeys, sql``)}) as b`),
+    sql` union `,
+  );
+  const order = orderBy(dialect, "k", read.sort, isReversed(read));
+  return sql`(select ${sql.join(columns)} from (select * from (${distinct}) as k order by ${order} limit ${limitOf(dialect, read)}) as k
+    ${dialect.joinLookedUp(read.resource.table, "r", sql`${isOfTenant("r")} and r.id = k.id`)} order by ${order})`;
+}
+
 function rangeRows(
   dialect: Dialect,
   read: Read,
-  range: IndexRange,
+  { conditions, fixed }: IndexRange,
   columns: readonly Expression[],
   joins: Expression,
 ): Expression {
-  const order = orderBy(dialect, "r", read.sort, isReversed(read), isReadByIds(read));
+  const { from, alias } = source(dialect, read);
+  const order = orderBy(dialect, alias, read.sort, isReversed(read), isReadByIds(read), fixed);
   const offset =
     read.page.style === "page"
       ? sql` offset ${parameter(({ read: { page } }: ReadInput<Read>) => (page.style === "page" ? (page.number - 1) * page.limit : 0), "rows before the page")}`
       : sql``;
-  return sql`select ${sql.join(columns)} from ${source(dialect, read)}${joins} where ${sql.join([isOfTenant("r"), ...range], sql` and `)}
+  return sql`select ${sql.join(columns)} from ${from}${joins} where ${sql.join([isOfTenant(alias), ...conditions], sql` and `)}
     order by ${order} limit ${limitOf(dialect, read)}${offset}`;
 }
 
-function source(dialect: Dialect, { resource, words }: Read): Expression {
-  if (words.length === 0) return sql`${sql.table(resource.table)} as r`;
+function source(dialect: Dialect, read: Read): PageSource {
+  if (read.words.length === 0) return pageSource(dialect, read, elementWalk(read));
   const text = parameter(
     ({ tenantNo, read }: ReadInput<Read>) => dialect.searchText(tenantNo, read.words),
     "words of q",
   );
-  return dialect.searched(resource, text);
+  return { from: dialect.searched(read.resource, text), alias: "r" };
 }
 
 /** The key of a list's compiled statement: reads of one resource with the same shape share a statement. */
@@ -179,7 +202,7 @@ export function listShape(dialect: Dialect, read: Read, access?: SearchAccess): 
     page.style === "cursor"
       ? `${page.isBackward ? "<" : ">"}${page.position ? positionShape(page.position) : ""}${page.includesPositions ? "*" : ""}`
       : page.style;
-  return `${selection.key}|${conditions}|${words.length > 0 ? searchShape(access) : ""}|${sortText(sort)}|${pageText}|${limitText}${mayBeLarge(read) ? "large" : ""}`;
+  return `${selection.key}|${conditions}|${words.length > 0 || access ? searchShape(access) : ""}|${sortText(sort)}|${pageText}|${limitText}${mayBeLarge(read) ? "large" : ""}${read.impliedCondition ? "implied" : ""}`;
 }
 
 function searchShape(access: SearchAccess | undefined): string {

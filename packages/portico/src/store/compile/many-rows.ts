@@ -5,13 +5,18 @@ import { type RawBuilder, sql } from "kysely";
 import type { Session, Statement } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
 import type { QueryStore } from "../own-tables/query.ts";
-import type { Column } from "../schema/table.ts";
+import type { Column, ColumnType } from "../schema/table.ts";
 import { compile, parameter } from "../statement.ts";
 
 type ColumnOfRows = Pick<Column, "name" | "type">;
 
 /** The values of a row by column name; the tenant by its id. */
 export type ColumnRow = Readonly<Record<string, string | number | null>>;
+
+/** Columns by name. `rowColumns({ id: "text" })` */
+export function rowColumns(types: Readonly<Record<string, ColumnType>>): readonly ColumnOfRows[] {
+  return Object.entries(types).map(([name, type]) => ({ name, type }));
+}
 
 /** Writes rows in the transaction of `session`. */
 export type WriteRows = (session: Session, rows: readonly ColumnRow[]) => Promise<void>;

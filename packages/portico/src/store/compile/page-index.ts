@@ -1,5 +1,6 @@
 // Which index a page of rows is read along. The indexes are those of the model (`model/indexes.ts`).
 
+import { orderedChoices } from "../../declare/field.ts";
 import type { Attribute, IndexModel } from "../../model/model.ts";
 import {
   type Comparison,
@@ -11,6 +12,7 @@ import {
 } from "../../query/condition.ts";
 import type { Read, Sort } from "../../query/read.ts";
 import { knownReference } from "./condition.ts";
+import { elementWalk, isInElementRange } from "./element-walk.ts";
 
 /**
  * Whether the page is a walk along one index: the index begins with what all conditions compare and continues with the
@@ -19,7 +21,11 @@ import { knownReference } from "./condition.ts";
 export function isIndexed(read: Read): boolean {
   const { resource, sort, conditions } = read;
   const [{ attribute: sorted }] = sort;
-  const others = conditions.filter((condition) => !isCheckedOnce(condition, conditions));
+  const others = conditions.filter(
+    (condition) => condition !== read.impliedCondition && !isCheckedOnce(condition, conditions),
+  );
+  const elements = elementWalk(read);
+  if (elements) return others.every((each) => each === elements || isInElementRange(read, each));
   if (!others.every(isOfColumn)) return false;
   const equalities = others.filter(isEquality);
   if (equalities.some(isOfFewIds)) return true;
@@ -42,10 +48,15 @@ export function isIndexed(read: Read): boolean {
  */
 export function walkedConditions(read: Read): readonly Condition[] | undefined {
   const { resource, sort, conditions } = read;
+  const elements = elementWalk(read);
+  if (elements?.values.length === 1)
+    return conditions.filter((each) => each === elements || isInElementRange(read, each));
   const isOneRange = conditions.every(
     (condition) => !isComparison(condition) || condition.operator !== "in" || condition.values.length === 1,
   );
   if (isOneRange && isIndexed(read)) return conditions;
+  const comparisons = conditions.filter(isComparison);
+  if (isOneRange && isIndexed({ ...read, conditions: comparisons })) return comparisons;
   const container = conditions.filter(
     (condition) =>
       isComparison(condition) &&
@@ -70,7 +81,8 @@ function isCheckedOnce(condition: Condition, all: readonly Condition[]): boolean
 
 /** Whether an index can find the rows that meet a condition. */
 function isOfColumn(condition: Condition): condition is Comparison {
-  return isComparison(condition) && !isWalked.has(condition.operator) && !condition.attribute.statusRules;
+  if (!isComparison(condition) || isWalked.has(condition.operator)) return false;
+  return !condition.attribute.statusRules && !condition.attribute.element;
 }
 
 /** Operators that are evaluated on each row of the walk. */
@@ -105,9 +117,12 @@ function hasOrder({ unique, columns }: IndexModel, compared: readonly Attribute[
   const isReversed = columns.at(-2)!.isDescending !== sort.at(-1)!.isDescending;
   const isInOrder = sort.every(({ attribute, isDescending }, index) => {
     const column = columns[compared.length + index]!;
+    const isRanked = orderedChoices(attribute.field) !== undefined;
+    if (isRanked !== (column.isRanked === true)) return false;
     return column.attribute === attribute && (column.isDescending !== isDescending) === isReversed;
   });
   return (
-    isInOrder && columns.slice(0, compared.length).every(({ attribute }) => compared.includes(attribute))
+    isInOrder &&
+    columns.slice(0, compared.length).every((each) => !each.isRanked && compared.includes(each.attribute))
   );
 }

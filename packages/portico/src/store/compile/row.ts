@@ -2,11 +2,19 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { partSeparator } from "../../query/page.ts";
-import type { Member, SelectedList, SelectedRow, Selection, ShownPart } from "../../query/read.ts";
+import type {
+  Member,
+  SelectedCount,
+  SelectedList,
+  SelectedRow,
+  Selection,
+  ShownPart,
+} from "../../query/read.ts";
 import { maxName } from "../../query/selection.ts";
 import type { Dialect, JsonMember } from "../dialect.ts";
 import { columnsOf, nextAlias, orderBy, shownValue } from "./columns.ts";
 import { conditionsOf } from "./condition.ts";
+import { linkedIds } from "./elements.ts";
 import {
   type Expression,
   type GetFrom,
@@ -101,7 +109,7 @@ function membersOf(
       case "value":
         return dialect.memberJson(member.attribute, shownValue(dialect, alias, member.attribute));
       case "constant":
-        return dialect.constantJson(member.text);
+        return member.text === null ? sql`null` : dialect.constantJson(member.text);
       case "row": {
         const id = column(member.reference.column);
         const { value, join } = referencedRow(dialect, member, inner, id, getMember, `${prefix}j${index}`);
@@ -109,7 +117,9 @@ function membersOf(
         return value;
       }
       case "list":
-        return referringRows(dialect, member, inner, column("id"), getMember);
+        return relatedRows(dialect, member, inner, relationOf(dialect, member, inner, column), getMember);
+      case "count":
+        return countedRows(dialect, member, inner, column("id"), getMember);
     }
   };
   const nameOf = ({ name }: NamedMember, index: number): JsonMember[0] =>
@@ -146,22 +156,33 @@ function referencedRow(
   return dialect.joinReferenced(row.json, from, name);
 }
 
+/** The condition that the row `inner` is in a list of the row whose columns `column` returns. */
+function relationOf(
+  dialect: Dialect,
+  { reference }: SelectedList,
+  inner: string,
+  column: (name: string) => Expression,
+): Expression {
+  if (!reference.links) return sql`${sql.ref(`${inner}.${reference.column}`)} = ${column("id")}`;
+  return dialect.isOneOfRows(sql.ref(`${inner}.id`), linkedIds(dialect, column(reference.column)));
+}
+
 /**
- * The list of rows that refer to this one. The inner query walks an index and returns columns; the outer query builds
+ * The list of rows that refer to this one, or that it names. The inner query walks an index and returns columns; the outer query builds
  * their JSON. JSON built in the inner query would be plain text outside: SQLite drops the JSON subtype of values from a
  * subquery with `order by` and `limit`.
  */
-function referringRows(
+function relatedRows(
   dialect: Dialect,
-  { resource, reference, selection, conditions, sort, limit }: SelectedList,
+  { resource, selection, conditions, sort, limit }: SelectedList,
   alias: string,
-  id: Expression,
+  relation: Expression,
   getMember: GetMember<"list">,
 ): Expression {
   const row = nestedRow(dialect, alias, selection, (input) => getMember(input).selection);
   const matching = [
     isOfTenant(alias),
-    sql`${sql.ref(`${alias}.${reference.column}`)} = ${id}`,
+    relation,
     ...conditionsOf(dialect, alias, conditions, { getConditions: (input) => getMember(input).conditions }),
   ];
   const order = orderBy(dialect, alias, sort);
@@ -172,4 +193,20 @@ function referringRows(
   return sql`(select ${dialect.rowsJson(row.json)} from (
     select ${sql.join(columnsOf(alias, selection))} from ${sql.table(resource.table)} as ${sql.ref(alias)}
     where ${sql.join(matching, sql` and `)} order by ${order} limit ${limitSql}) as ${sql.ref(alias)}${row.joins})`;
+}
+
+/** The number of rows that refer to this one. */
+function countedRows(
+  dialect: Dialect,
+  { count: { resource, reference }, conditions }: SelectedCount,
+  alias: string,
+  id: Expression,
+  getMember: GetMember<"count">,
+): Expression {
+  const matching = [
+    isOfTenant(alias),
+    sql`${sql.ref(`${alias}.${reference.column}`)} = ${id}`,
+    ...conditionsOf(dialect, alias, conditions, { getConditions: (input) => getMember(input).conditions }),
+  ];
+  return sql`(select count(*) from ${sql.table(resource.table)} as ${sql.ref(alias)} where ${sql.join(matching, sql` and `)})`;
 }

@@ -12,7 +12,7 @@ import { isLongRow } from "./row-size.ts";
 
 /** How the rows of a search are found. It is part of the shape of a statement. */
 export interface SearchAccess {
-  readonly kind: "walk" | "sorted" | "set" | "created";
+  readonly kind: "walk" | "sorted" | "set" | "created" | "few";
   /** How many rows "walk" checks at most. PostgreSQL must know it when it plans. */
   readonly maxWalked: number;
   /** How many words are checked on each row. */

@@ -1,7 +1,7 @@
 // A page of a search whose cost is bounded. `search/bounded-search.ts` chooses between these ways to find its rows:
 //
 // "walk" reads rows in the order of the page and checks each for the words. It suits words that many rows contain: the
-// page is full after a few rows.
+// page is full after a few rows. Without words, it serves lists by related rows (`related-walk.ts`).
 //
 // "sorted" asks the search index for all matches, reads their rows and sorts them. It suits words that few rows contain.
 //
@@ -11,13 +11,15 @@
 // "created" is for the sort by creation on SQLite. The search index returns matches in the order of their row numbers, which
 // is nearly that of their creation (`search/creation-order.ts`), so a page needs only the first ones.
 //
+// "few" is for lists without words: it finds the rows that a condition on related rows allows first (`few-rows.ts`).
+//
 // A walk ends after a number of rows or entries; it then reports that the page is incomplete. So does "created".
 //
 // A quick statement does not read rows with long texts (`row-size.ts`). It takes them for matches, and reports that the
 // page has such a row.
 
 import { sql } from "kysely";
-import type { ResourceModel } from "../../model/model.ts";
+import type { Attribute, ResourceModel } from "../../model/model.ts";
 import type { Condition } from "../../query/condition.ts";
 import type { Read } from "../../query/read.ts";
 import type { Statement } from "../database.ts";
@@ -26,6 +28,8 @@ import { searchTable } from "../schema/table.ts";
 import { compile } from "../statement.ts";
 import { orderBy, orderColumns } from "./columns.ts";
 import { conditionsOf } from "./condition.ts";
+import { elementWalk, pageSource } from "./element-walk.ts";
+import { few } from "./few-rows.ts";
 import { all, beyondPositionOnce, isReversed, walkRanges } from "./index-ranges.ts";
 import { type Expression, isOfTenant, type ReadInput, tenantOf } from "./input.ts";
 import { walkedConditions } from "./page-index.ts";
@@ -65,7 +69,7 @@ export function searchParts(dialect: Dialect, read: Read, access: SearchAccess):
   };
 }
 
-const parts = { walk, sorted, set, created };
+const parts = { walk, sorted, set, created, few };
 
 function walk(dialect: Dialect, read: Read, access: SearchAccess): FoundRows {
   const walked: Walk = { conditions: walkedConditions(read)!, limit: sql`${sql.lit(access.maxWalked)}` };
@@ -136,12 +140,15 @@ export function compileMatchCount(dialect: Dialect, { table }: ResourceModel): S
 
 /** The first rows of the page's index range, whether they match or not. */
 function walkedRows(dialect: Dialect, read: Read, walked: Walk, columns: Expression): Expression {
-  const order = orderBy(dialect, "r", read.sort, isReversed(read));
+  const { from, alias } = pageSource(dialect, read, elementWalk(read));
+  const orderIn = (name: string, fixed: readonly Attribute[] = []): Expression =>
+    orderBy(dialect, name, read.sort, isReversed(read), false, fixed);
   const ranges = walkRanges(dialect, read, walked.conditions).map(
-    (range) =>
-      sql`select ${columns} from ${table(read)} as r where ${all([isOfTenant("r"), ...range])} order by ${order} limit ${walked.limit}`,
+    ({ conditions, fixed }) =>
+      sql`select ${columns} from ${from} where ${all([isOfTenant(alias), ...conditions])} order by ${orderIn(alias, fixed)} limit ${walked.limit}`,
   );
   if (ranges.length === 1) return ranges[0]!;
+  const order = orderIn("r");
   const each = ranges.map((range) => sql`select * from (${range}) as b`);
   return sql`select * from (${sql.join(each, sql` union all `)}) as r order by ${order} limit ${walked.limit}`;
 }
@@ -175,5 +182,5 @@ function isWholeWalk(dialect: Dialect, read: Read, walked: Walk): SearchParts["i
 /** The conditions that the walked index range does not meet by itself. */
 function remainingConditions(dialect: Dialect, read: Read, walked: Walk): Expression[] {
   const subset = read.conditions.filter((condition) => !walked.conditions.includes(condition));
-  return conditionsOf(dialect, "r", read.conditions, { subset });
+  return conditionsOf(dialect, "r", read.conditions, { subset, isForEachRow: read.words.length === 0 });
 }

@@ -1,9 +1,18 @@
-// Inserts, updates and deletes. Each returns the row after the write (before it, for a delete) as JSON text.
+// Inserts, updates and deletes. Each returns the row after the write (before it, for a delete) as JSON text. Each
+// kind of write is one function, so the file is longer than most.
 
 import { type RawBuilder, sql } from "kysely";
 import type { Attribute, ResourceModel } from "../../model/model.ts";
 import { recordedRow, wholeRow } from "../../query/selection.ts";
-import type { Delete, EventAction, Insert, Recorded, RowValues, Update } from "../../query/write.ts";
+import type {
+  Delete,
+  EventAction,
+  EventDetails,
+  Insert,
+  Recorded,
+  RowValues,
+  Update,
+} from "../../query/write.ts";
 import type { Statement } from "../database.ts";
 import type { Dialect } from "../dialect.ts";
 import { storedAttributes } from "../schema/resource-table.ts";
@@ -24,10 +33,17 @@ export function compileInsert(dialect: Dialect, resource: ResourceModel): Statem
 }
 
 /**
- * The statement that inserts the event of a row. The table `recordable` has its id and its JSON under the names of events,
- * in the columns `id` and `recorded`.
+ * The statement that inserts the events of rows. The table `recordable` has for each the id of the row and its JSON under
+ * the names of events, in the columns `id` and `recorded`, and the `eventColumns`.
  */
 export type EventInsertion = (resource: ResourceModel, action: EventAction) => RawBuilder<unknown>;
+
+/** The columns with the `EventDetails`. They contain a space, so that they are not the names of stored columns. */
+export const eventColumns = {
+  id: "event id",
+  credentialId: "event credential",
+  at: "event time",
+} as const satisfies Readonly<Record<keyof EventDetails, string>>;
 
 /** An insert that also records its event. PostgreSQL only, as are the two that follow. */
 export function compileRecordedInsert(
@@ -78,18 +94,44 @@ function withEvent(
   write: RawBuilder<unknown>,
   eventInsert: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
+  const detail = (name: keyof EventDetails, type: string): RawBuilder<unknown> =>
+    sql`${parameter(({ event }: Recorded<Insert>) => event[name])}::${sql.raw(type)} as ${sql.ref(eventColumns[name])}`;
+  const details = sql`select ${detail("id", "text")}, ${detail("credentialId", "text")}, ${detail("at", "timestamptz")}`;
+  return sql`with ${writtenRows(dialect, resource, write)},
+    ${recordedRows(dialect, resource, eventInsert, sql`cross join (${details}) as e`)} select "row" from shown`;
+}
+
+/** The tables `written`, with the columns of the rows that a write returns, and `shown`, with their ids and JSON. */
+export function writtenRows(
+  dialect: Dialect,
+  resource: ResourceModel,
+  write: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   const selection = wholeRow(resource);
-  const columns = columnsOf(undefined, selection);
+  return sql`written as (${write} returning ${sql.join(columnsOf(undefined, selection))}),
+      shown as (select id, ${rowValue(dialect, "written", selection)} as "row" from written)`;
+}
+
+/**
+ * The table `recorded`, whose statement inserts the events of the written rows.
+ *
+ * @param eventInsert the result of an `EventInsertion`
+ * @param joined joins a table `e` with the details of the events to the written rows `w`
+ */
+export function recordedRows(
+  dialect: Dialect,
+  resource: ResourceModel,
+  eventInsert: RawBuilder<unknown>,
+  joined: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   const recorded = recordedRow(resource);
-  const recordable =
-    recorded === selection
+  const source =
+    recorded === wholeRow(resource)
       ? sql`select id, "row" as recorded from shown`
       : sql`select id, ${rowValue(dialect, "written", recorded)} as recorded from written`;
-  return sql`with written as (${write} returning ${sql.join(columns)}),
-      shown as (select id, ${rowValue(dialect, "written", selection)} as "row" from written),
-      recordable as (${recordable}),
-      recorded as (${eventInsert})
-      select "row" from shown`;
+  const details = Object.values(eventColumns).map((name) => sql.ref(`e.${name}`));
+  return sql`recordable as (select w.id, w.recorded, ${sql.join(details)} from (${source}) as w ${joined}),
+      recorded as (${eventInsert})`;
 }
 
 function insertion(dialect: Dialect, resource: ResourceModel): RawBuilder<unknown> {
@@ -101,7 +143,7 @@ function insertion(dialect: Dialect, resource: ResourceModel): RawBuilder<unknow
   ];
   if (resource.search.length > 0) {
     names.push(searchColumn);
-    values.push(parameter(({ values: row }: Insert) => searchWords(resource, row)));
+    values.push(parameter(({ values: row }: Insert) => searchWordsOf(resource, row)));
   }
   return sql`insert into ${sql.table(resource.table)} (${sql.join(names.map((name) => sql.ref(name)))})
     values (${sql.join(values)})`;
@@ -122,20 +164,42 @@ export function compileUpdate(
   );
 }
 
+/** Rows to update with the same values, by their ids. */
+export interface UpdateMany {
+  readonly resource: ResourceModel;
+  readonly tenantId: string;
+  readonly ids: readonly string[];
+  readonly values: RowValues;
+}
+
+/** `compileUpdate` for several rows. Returns the id and the text of each. @param attributes none that is searched */
+export function compileUpdateMany(
+  dialect: Dialect,
+  resource: ResourceModel,
+  attributes: readonly Attribute[],
+): Statement<Stored<UpdateMany>> {
+  const text = rowJson(dialect, undefined, wholeRow(resource));
+  return compile(
+    dialect.builder,
+    sql`${updating(dialect, resource, attributes, targets(dialect))} returning id, ${text}`,
+  );
+}
+
 function updating(
   dialect: Dialect,
   resource: ResourceModel,
   attributes: readonly Attribute[],
+  where: RawBuilder<unknown> = target(),
 ): RawBuilder<unknown> {
   const assignments = attributes.map(
     (attribute) => sql`${sql.ref(attribute.column)} = ${valueParameter(dialect, attribute)}`,
   );
   if (attributes.some((attribute) => resource.search.includes(attribute))) {
     assignments.push(
-      sql`${sql.ref(searchColumn)} = ${parameter(({ values }: Update) => searchWords(resource, values))}`,
+      sql`${sql.ref(searchColumn)} = ${parameter(({ values }: Update) => searchWordsOf(resource, values))}`,
     );
   }
-  return sql`update ${sql.table(resource.table)} set ${sql.join(assignments)} where ${target()}`;
+  return sql`update ${sql.table(resource.table)} set ${sql.join(assignments)} where ${where}`;
 }
 
 export function compileDelete(dialect: Dialect, resource: ResourceModel): Statement<Stored<Delete>> {
@@ -156,15 +220,20 @@ export interface DeleteMany {
   readonly ids: readonly string[];
 }
 
-/** Returns the id and the text of each row. The ids are bound as one JSON list, so one statement serves any number. */
+/** Returns the id and the text of each row. */
 export function compileDeleteMany(dialect: Dialect, resource: ResourceModel): Statement<Stored<DeleteMany>> {
-  const tenantNo = parameter(({ tenantNo }: Stored<DeleteMany>) => tenantNo);
-  const ids = parameter(({ ids }: DeleteMany) => JSON.stringify(ids));
   return compile(
     dialect.builder,
-    sql`delete from ${sql.table(resource.table)} where tenant_no = ${tenantNo} and id in (${dialect.textsOf(ids)})
+    sql`delete from ${sql.table(resource.table)} where ${targets(dialect)}
       returning id, ${rowJson(dialect, undefined, wholeRow(resource))}`,
   );
+}
+
+/** The rows with some ids, which are bound as one JSON list, so that one statement serves any number. */
+function targets(dialect: Dialect): RawBuilder<unknown> {
+  const tenantNo = parameter((write: Stored<UpdateMany | DeleteMany>) => write.tenantNo);
+  const ids = parameter((write: UpdateMany | DeleteMany) => JSON.stringify(write.ids));
+  return sql`tenant_no = ${tenantNo} and id in (${dialect.textsOf(ids)})`;
 }
 
 function target() {
@@ -173,13 +242,15 @@ function target() {
 }
 
 function valueParameter(dialect: Dialect, attribute: Attribute) {
-  const { name } = attribute;
-  // Own members only: a field may be called `constructor`.
-  return parameter(({ values }: Insert | Update) =>
-    dialect.encode(attribute, Object.hasOwn(values, name) ? values[name] : undefined),
-  );
+  return parameter(({ values }: Insert | Update) => storedValue(dialect, attribute, values));
 }
 
-function searchWords({ search }: ResourceModel, values: RowValues): string {
+/** The value of an attribute as its column stores it. Own members only: a field may be called `constructor`. */
+export function storedValue(dialect: Dialect, attribute: Attribute, values: RowValues): unknown {
+  const { name } = attribute;
+  return dialect.encode(attribute, Object.hasOwn(values, name) ? values[name] : undefined);
+}
+
+export function searchWordsOf({ search }: ResourceModel, values: RowValues): string {
   return searchText(search.map(({ name }) => values[name]));
 }

@@ -30,8 +30,9 @@ export interface ExplainedStatement {
 
 const reasons: Readonly<Record<ScanReason, string>> = {
   rows: "it may return more than 1,000 rows, nested rows included",
-  nested: "it has more than 50 nested rows and lists",
+  nested: "it has more than 50 nested rows, lists and counts",
   "filtered lists": "its nested lists have conditions",
+  counts: "it counts rows that refer to others",
   search: "it searches",
   count: "it counts the rows before the page",
   "no index": "no index begins with what it filters by and continues with its sort",

@@ -1,5 +1,6 @@
 // The index to declare for a page that no index serves.
 
+import { orderedChoices } from "../../declare/field.ts";
 import { maxIndexFields } from "../../model/indexes.ts";
 import type { IndexModel } from "../../model/model.ts";
 import { type Comparison, isComparison } from "../../query/condition.ts";
@@ -22,14 +23,14 @@ export function missingIndex(read: Read): readonly string[] | undefined {
   );
   const columns: IndexModel["columns"] = [
     ...[...compared].map((attribute) => ({ attribute, isDescending: false })),
-    ...sort,
+    ...sort.map((key) => ({ ...key, isRanked: orderedChoices(key.attribute.field) !== undefined })),
   ];
   const index = {
     columns: [...columns, { attribute: id, isDescending: sort.at(-1)!.isDescending }],
     unique: undefined,
   };
-  // Every index ends with the id, which cannot be declared.
-  if (columns.some(({ attribute }) => attribute === id)) return undefined;
+  // Every index ends with the id, which cannot be declared, and no index has lists.
+  if (columns.some(({ attribute }) => attribute === id || attribute.element)) return undefined;
   const withIndex = { ...resource, indexes: [...resource.indexes, index] };
   if (columns.length > maxIndexFields || !isIndexed({ ...read, resource: withIndex })) return undefined;
   return columns.map(keyText);

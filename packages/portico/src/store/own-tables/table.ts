@@ -26,6 +26,7 @@ interface OwnTableOptions<ColumnName> {
     readonly columns: readonly ColumnName[];
     readonly isUnique?: boolean;
     readonly database?: Index["database"];
+    readonly where?: string;
   }[];
   readonly foreignKeys?: readonly (ForeignKey & { readonly column: ColumnName })[];
 }
@@ -57,11 +58,11 @@ export function ownTable<const Name extends string, const Columns extends OwnCol
       }),
     ),
     primaryKey,
-    indexes: indexes.map(({ name: indexName, columns, isUnique = false, database }) => ({
+    indexes: indexes.map(({ name: indexName, columns, isUnique = false, ...options }) => ({
       name: indexName ?? `portico_${name}_${columns.join("_")}`,
       columns: columns.map((column) => ({ name: column, isNullable: isNullable(column) })),
       isUnique,
-      database,
+      ...options,
     })),
     foreignKeys,
     search: undefined,

@@ -15,7 +15,7 @@ import type {
   Transaction,
   TransactionOptions,
 } from "../database.ts";
-import type { RowStream, StreamStatements } from "../row-stream.ts";
+import type { RowStream, StreamOptions, StreamStatements } from "../row-stream.ts";
 import { bytesOf, type CountRefused, SlowReadQueue } from "../slow-read-queue.ts";
 import { Availability } from "./availability.ts";
 import { Connection, endsConnection, statementTimeoutMs } from "./connection.ts";
@@ -25,7 +25,7 @@ import {
   graceMs,
   lockTimeout,
   lockTimeoutMs,
-  maxAttempts,
+  maxRetries,
   networkMs,
   poolSizes,
   slowReadsPerTenant,
@@ -37,9 +37,12 @@ import { Listeners } from "./listeners.ts";
 import { Pool } from "./pool.ts";
 import { PreparedStatements } from "./prepared-statements.ts";
 import { Reader } from "./reader.ts";
+import { RetryTurns } from "./retry-turns.ts";
 import { PostgresRowStream, streamSettings } from "./row-stream.ts";
 import { type QueryInTransaction, transact } from "./transaction.ts";
 import { Writers } from "./writers.ts";
+
+type InTurn = <T>(retry: () => Promise<T>) => Promise<T>;
 
 export class PostgresDatabase implements Database {
   readonly isRemote = true;
@@ -52,6 +55,7 @@ export class PostgresDatabase implements Database {
     slots: poolSizes.transactions,
     slotsPerGroup: transactionsPerTenant,
   });
+  readonly #retryTurns = new RetryTurns();
   readonly #slow: Pool;
   readonly #queue: SlowReadQueue;
   readonly #prepared = new PreparedStatements();
@@ -144,27 +148,42 @@ export class PostgresDatabase implements Database {
     input: Input,
     options?: TransactionOptions,
   ): Promise<readonly ColumnValues[]> {
+    const rows = await this.tryToExecute(statement, input);
+    return rows ?? this.transaction((session) => session.query(statement, input), options);
+  }
+
+  async tryToExecute<Input>(
+    statement: Statement<Input>,
+    input: Input,
+  ): Promise<readonly ColumnValues[] | undefined> {
     this.#availability?.require();
     try {
       const values = statement.bind(input);
-      const rows = await this.#writers.run((connection) => this.#run(connection, statement.sql, values));
-      if (rows) return rows;
+      return await this.#writers.run((connection) => this.#run(connection, statement.sql, values));
     } catch (error) {
-      if (codeOf(error) !== lockTimeout && !isConcurrencyConflict(error)) throw this.#failure(error);
+      if (codeOf(error) === lockTimeout || isConcurrencyConflict(error)) return undefined;
+      throw this.#failure(error);
     }
-    return this.transaction((session) => session.query(statement, input), options);
   }
 
-  async stream<Input>(statements: StreamStatements<Input>, input: Input): Promise<RowStream> {
+  async stream<Input>(
+    statements: StreamStatements<Input>,
+    input: Input,
+    { csv, signal }: Pick<StreamOptions, "csv" | "signal">,
+  ): Promise<RowStream> {
     this.#availability?.require();
-    const stream = new PostgresRowStream(new Connection(this.#url, streamSettings), statements, (closed) =>
+    const options = { maxRows: Math.ceil(statements.maxRowsInMemory / 2), csv };
+    const stream = new PostgresRowStream(new Connection(this.#url, streamSettings), options, (closed) =>
       this.#streams.delete(closed),
     );
+    signal.addEventListener("abort", () => stream.close(), { once: true });
+    if (signal.aborted) stream.close();
     this.#streams.add(stream);
     try {
       return await stream.open(statements, input);
     } catch (error) {
       stream.close();
+      await stream.ended;
       throw this.#failure(error);
     }
   }
@@ -173,21 +192,38 @@ export class PostgresDatabase implements Database {
     work: (session: Transaction) => Promise<T>,
     { tenantId }: TransactionOptions = {},
   ): Promise<T> {
-    if (tenantId === undefined) return this.#transact(work);
-    return this.#turns.run(() => this.#transact(work), tenantId);
+    if (tenantId === undefined) return this.#transact(work, (retry) => retry());
+    return this.#turns.run(async () => {
+      await this.#retryTurns.wait(tenantId);
+      return this.#transact(work, (retry) => this.#retryTurns.run(tenantId, retry));
+    }, tenantId);
   }
 
-  async #transact<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt += 1) {
-      this.#availability?.require();
+  async #transact<T>(work: (session: Transaction) => Promise<T>, inTurn: InTurn): Promise<T> {
+    try {
+      return await this.#attempt(work);
+    } catch (error) {
+      if (!isConcurrencyConflict(error)) throw this.#failure(error);
+    }
+    return inTurn(() => this.#retry(work));
+  }
+
+  /** Runs a transaction again that has conflicted with others. */
+  async #retry<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
+    for (let retries = 1; ; retries += 1) {
       try {
-        return await this.#transactions.use((connection) =>
-          transact(connection, (statement, input) => this.#runIn(connection, statement, input), work),
-        );
+        return await this.#attempt(work);
       } catch (error) {
-        if (attempt === maxAttempts || !isConcurrencyConflict(error)) throw this.#failure(error);
+        if (retries === maxRetries || !isConcurrencyConflict(error)) throw this.#failure(error);
       }
     }
+  }
+
+  async #attempt<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
+    this.#availability?.require();
+    return this.#transactions.use((connection) =>
+      transact(connection, (statement, input) => this.#runIn(connection, statement, input), work),
+    );
   }
 
   async run(text: string): Promise<void> {

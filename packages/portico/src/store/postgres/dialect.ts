@@ -2,7 +2,8 @@
 
 import { type RawBuilder, sql } from "kysely";
 import { type FieldShape, isJson } from "../../declare/field.ts";
-import type { Dialect, JsonMember } from "../dialect.ts";
+import { maxPrecision } from "../../lib/decimal.ts";
+import { type Dialect, decimalTypes, type JsonMember } from "../dialect.ts";
 import { taggedText, taggedWord } from "../search/index-terms.ts";
 import { postgresBuilder } from "../statement.ts";
 
@@ -19,6 +20,8 @@ export const postgresDialect: Dialect = {
     text: 'text collate "C"',
     integer: "bigint",
     number: "double precision",
+    // The precision of the field is not part of the type, so that it can change.
+    ...decimalTypes((scale) => `numeric(${maxPrecision}, ${scale})`),
     boolean: "boolean",
     timestamp: "timestamptz(3)",
     // Not jsonb, which does not preserve the order of keys.
@@ -37,22 +40,31 @@ export const postgresDialect: Dialect = {
   }),
   rowsJson: (row) => sql`coalesce(json_agg(${row}), '[]'::json)`,
   constantJson: (text) => sql`${sql.lit(text)}::text`,
-  memberJson: ({ field }, column) =>
-    field.kind === "timestamp"
-      ? sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-      : column,
+  memberJson: ({ field }, column) => {
+    if (field.kind === "timestamp")
+      return sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+    return field.kind === "decimal" ? sql`(${column})::text` : column;
+  },
   listJson: (values) => sql`json_build_array(${sql.join(values)})::text`,
   textsOf: (list) => sql`select json_array_elements_text(${list}::json)`,
   isOneOfList: ({ field }, value, list) =>
     sql`${value} = any(array(select json_array_elements_text(${list}::json)${sql.raw(castOfText[field.kind] ?? "")}))`,
+  elementsOf: (kind, list) =>
+    sql`lateral (select e${sql.raw(castOfText[kind] ?? "")} as value from json_array_elements_text(case json_typeof(${list}) when 'array' then ${list} end) as e where e is not null)`,
+  joinLookedUp: (table, alias, condition) =>
+    sql`join lateral (select * from ${sql.table(table)} as ${sql.ref(alias)} where ${condition} offset 0) as ${sql.ref(alias)} on true`,
   concatenated: (text, separator, order) =>
     order
       ? sql`string_agg(${text}, ${sql.lit(separator)} order by ${order})`
       : sql`string_agg(${text}, ${sql.lit(separator)})`,
+  // It may join by a hash table.
+  aggregatesInOrder: false,
   order: (column, isDescending, isNullable) => {
     if (!isNullable) return sql`${column} ${sql.raw(isDescending ? "desc" : "asc")}`;
     return sql`${column} ${sql.raw(isDescending ? "desc nulls last" : "asc nulls first")}`;
   },
+  isOneOfRows: (value, query) => sql`${value} = any(array(${query}))`,
+  forEachRow: sql` offset 0`,
   // It knows by how few values the rows are found.
   withoutIndex: (column) => column,
   // Without `offset 0`, the planner could choose another index and compute the words of each row. From a scalar subquery it
@@ -79,6 +91,7 @@ export const postgresDialect: Dialect = {
 /** Converts a text into a value of a field that is not stored as text. */
 const castOfText: Readonly<Partial<Record<FieldShape["kind"], string>>> = {
   integer: "::bigint",
+  decimal: "::numeric",
   boolean: "::boolean",
   timestamp: "::timestamptz",
 };

@@ -34,5 +34,8 @@ export const graceMs = 5_000;
 /** How long pending statements may take when the database is closed. */
 export const closeTimeoutSeconds = 5;
 
-/** How often a transaction is run in all, if it conflicts with concurrent transactions. */
-export const maxAttempts = 4;
+/**
+ * How often a transaction is run again if it conflicts with concurrent transactions: it may conflict once with each of its
+ * tenant that has begun before.
+ */
+export const maxRetries = transactionsPerTenant;

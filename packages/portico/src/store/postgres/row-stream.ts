@@ -1,8 +1,10 @@
 // A stream of rows on PostgreSQL: a connection of its own, and a cursor in a transaction that only reads.
 
+import type { CsvFormat } from "../../lib/csv.ts";
 import type { ColumnValues } from "../database.ts";
 import {
-  chunkBytes,
+  chunkLength,
+  linesOf,
   maxSilenceMs,
   maxStreamMs,
   type RowChunk,
@@ -15,8 +17,12 @@ import type { Connection } from "./connection.ts";
 import { codeOf, translateError } from "./failures.ts";
 import { graceMs, lockTimeoutMs, statementTimeout } from "./limits.ts";
 
+/** How often the server looks, while a statement runs, whether the connection is still open. */
+const connectionCheckMs = 1_000;
+
 /** The parameters of its connection. The transaction is idle while the reader is busy. */
 export const streamSettings = {
+  client_connection_check_interval: connectionCheckMs,
   lock_timeout: lockTimeoutMs,
   statement_timeout: maxSilenceMs,
   idle_in_transaction_session_timeout: maxStreamMs + graceMs,
@@ -25,23 +31,33 @@ export const streamSettings = {
 /** Rows that are fetched before their size is known. */
 const firstRows = 50;
 
+interface RowStreamOptions {
+  /** How many rows a statement may fetch: two chunks are in memory at once. */
+  readonly maxRows: number;
+  readonly csv: CsvFormat | undefined;
+}
+
 export class PostgresRowStream implements RowStream {
   total: number | undefined;
   readonly #connection: Connection;
-  readonly #maxRows: number;
+  readonly #options: RowStreamOptions;
   readonly #onClose: (stream: PostgresRowStream) => void;
   #rowsToFetch: number;
+  /** The next chunk, which the server finds while the reader is busy with the one before. */
+  #ahead: Promise<RowChunk | undefined> | undefined;
   #isClosed = false;
+  readonly #ended = Promise.withResolvers<void>();
+  readonly ended = this.#ended.promise;
 
   /** @param onClose called once, when the stream is closed */
   constructor(
     connection: Connection,
-    { maxRowsInMemory }: Pick<StreamStatements<never>, "maxRowsInMemory">,
+    options: RowStreamOptions,
     onClose: (stream: PostgresRowStream) => void,
   ) {
     this.#connection = connection;
-    this.#maxRows = maxRowsInMemory;
-    this.#rowsToFetch = Math.min(firstRows, maxRowsInMemory);
+    this.#options = options;
+    this.#rowsToFetch = Math.min(firstRows, options.maxRows);
     this.#onClose = onClose;
   }
 
@@ -60,27 +76,38 @@ export class PostgresRowStream implements RowStream {
   async next(): Promise<RowChunk | undefined> {
     if (this.#isClosed) throw streamClosed();
     try {
-      const rows = await this.#query(`fetch ${this.#rowsToFetch} from exported`, []);
-      if (rows.length === 0) return undefined;
-      const bytes = Buffer.from(rows.map(([text]) => `${text}\n`).join(""));
-      this.#adjust(bytes.length / rows.length);
-      return { bytes, count: rows.length };
+      const chunk = await (this.#ahead ?? this.#fetch());
+      this.#ahead = chunk && this.#fetch();
+      // Its error is that of the next call, if there is one.
+      this.#ahead?.catch(() => {});
+      return chunk;
     } catch (error) {
       throw this.#isClosed ? streamClosed() : translateError(error, true);
     }
   }
 
+  /** The server notices it within a second. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#connection.destroy();
     this.#onClose(this);
+    this.#ended.resolve();
+  }
+
+  async #fetch(): Promise<RowChunk | undefined> {
+    const rows = await this.#query(`fetch ${this.#rowsToFetch} from exported`, []);
+    if (rows.length === 0) return undefined;
+    const texts = rows.map(([text]) => text as string);
+    const lines = linesOf(texts, this.#options.csv);
+    this.#adjust(lines.length / rows.length);
+    return { lines, count: rows.length };
   }
 
   /** Fetches as many rows next time as make a chunk, at the average size of the latest ones. */
-  #adjust(rowBytes: number): void {
-    const rows = Math.ceil(chunkBytes / rowBytes);
-    this.#rowsToFetch = Math.min(Math.max(1, rows), this.#maxRows);
+  #adjust(rowLength: number): void {
+    const rows = Math.ceil(chunkLength / rowLength);
+    this.#rowsToFetch = Math.min(Math.max(1, rows), this.#options.maxRows);
   }
 
   #query(text: string, values: readonly unknown[]): Promise<readonly ColumnValues[]> {

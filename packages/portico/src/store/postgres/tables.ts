@@ -1,13 +1,17 @@
-// Tables in PostgreSQL.
+// Tables in PostgreSQL. One object implements `TableDialect`, so the file is longer than most.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
 import { Problem } from "../../errors.ts";
 import type { Session } from "../database.ts";
+import { noteCounterTrigger } from "../schema/counter.ts";
 import { columnDefinition, createIndex, defaultOf, foreignKeyDefinition } from "../schema/definition.ts";
+import { elementTriggerPrefix } from "../schema/element-table.ts";
+import { addElements, isChanged, removeElements, watchedColumns } from "../schema/element-triggers.ts";
 import { identifier, indexPrefix } from "../schema/index-names.ts";
 import type { Column, ColumnType, ForeignKey, Table } from "../schema/table.ts";
 import { TableDescription, type TableDialect } from "../schema/tables.ts";
+import { completeCounter, createCounter, dropCounter } from "./counter-triggers.ts";
 import { postgresDialect, searchVector } from "./dialect.ts";
 import { codeOf } from "./failures.ts";
 
@@ -67,7 +71,7 @@ export const postgresTables: TableDialect = {
       session,
       `select c.table_name, c.column_name,
          case when c.is_identity = 'YES' then 'sequence' when c.column_default like '%pg_current_xact_id()%' then 'transaction'
-           else c.data_type end, c.is_nullable,
+           when c.data_type = 'numeric' then 'decimal_' || c.numeric_scale else c.data_type end, c.is_nullable,
          (c.column_default is not null or c.is_identity = 'YES')::text
        from information_schema.columns c where c.table_schema = current_schema()
        order by c.table_name, c.ordinal_position`,
@@ -92,6 +96,20 @@ export const postgresTables: TableDialect = {
       if (isValid !== "true") description?.brokenIndexes.add(index!);
       else (searchName.test(index!) ? description?.searches : description?.indexes)?.add(index!);
     }
+    const triggers = await rows(
+      session,
+      `select c.relname, t.tgname, a.attname from pg_trigger t
+       join pg_class c on c.oid = t.tgrelid join pg_attribute a on a.attrelid = t.tgrelid and a.attnum = t.tgattr[0]
+       where c.relnamespace = current_schema()::regnamespace and not t.tgisinternal and t.tgname like '${elementTriggerPrefix}%' order by t.tgname`,
+    );
+    const counters = await rows(
+      session,
+      `select c.relname, t.tgname from pg_trigger t join pg_class c on c.oid = t.tgrelid
+       where c.relnamespace = current_schema()::regnamespace and not t.tgisinternal order by t.tgname`,
+    );
+    for (const [table, name] of counters) noteCounterTrigger(name!, tables.get(table!)?.counters);
+    for (const [table, name, list] of triggers)
+      tables.get(table!)?.elementIndexes.set(name!.slice(elementTriggerPrefix.length), list!);
     const references = await rows(
       session,
       `select f.conrelid::regclass::text, a.attname, f.confrelid::regclass::text, f.convalidated::text
@@ -108,7 +126,10 @@ export const postgresTables: TableDialect = {
 
   create(table) {
     const lines = [
-      ...table.columns.map((column) => columnDefinition(postgresDialect.columnType[column.type], column)),
+      ...table.columns.map((column) => {
+        const definition = columnDefinition(postgresDialect.columnType[column.type], column);
+        return column.hasDefault ? sql`${definition}${defaultOf(column)}` : definition;
+      }),
       sql`primary key (${sql.join(table.primaryKey.map((name) => sql.ref(name)))})`,
     ];
     return [
@@ -162,9 +183,39 @@ export const postgresTables: TableDialect = {
   dropColumns: (table, columns) =>
     [...columns].map((name) => sql`alter table ${sql.table(table.name)} drop column ${sql.ref(name)}`),
 
+  createElementTriggers(index) {
+    const name = sql.ref(elementTriggerPrefix + index.name);
+    const remove = removeElements(postgresDialect, index, "old");
+    // `json` has no equality of its own.
+    const unchanged = sql`if tg_op = 'UPDATE' then if not (${isChanged(index, "is distinct from", "::text")}) then return null; end if; end if`;
+    const body = sql`begin ${unchanged}; if tg_op <> 'INSERT' then ${remove}; end if;
+      if tg_op <> 'DELETE' then ${addElements(postgresDialect, index, "new")}; end if; return null; end`;
+    return [
+      sql`create or replace function ${name}() returns trigger language plpgsql as $$ ${body} $$`,
+      sql`create trigger ${name} after insert or delete or update of ${watchedColumns(index)} on ${sql.table(index.table)} for each row execute function ${name}()`,
+    ];
+  },
+
+  ...{ createCounter, completeCounter, dropCounter },
+
+  dropElementTriggers(table, index) {
+    const name = sql.ref(elementTriggerPrefix + index);
+    return [
+      sql`drop trigger if exists ${name} on ${sql.table(table)}`,
+      sql`drop function if exists ${name}()`,
+    ];
+  },
+
   // In one statement, because they may refer to each other.
-  dropTables: (tables) =>
-    tables.length === 0 ? [] : [sql`drop table ${sql.join(tables.map(({ name }) => sql.table(name)))}`],
+  dropTables(tables) {
+    const indexes = tables.flatMap(({ existing }) => [...existing.elementIndexes.keys()]);
+    const names = [...tables.map(({ name }) => name), ...indexes];
+    if (names.length === 0) return [];
+    return [
+      sql`drop table ${sql.join(names.map((name) => sql.table(name)))}`,
+      ...indexes.map((index) => sql`drop function ${sql.ref(elementTriggerPrefix + index)}()`),
+    ];
+  },
 
   // `set not null` alone would scan all rows under an exclusive lock. It trusts a constraint that has been validated, which
   // does not hold up writers.

@@ -1,7 +1,8 @@
 // A transaction on a connection of its own. It does not use `begin` of the driver, which continues the work after the
 // connection is lost: its statements may then run on the next connection, outside any transaction.
 
-import { type ColumnValues, type Statement, type Transaction, workWithin } from "../database.ts";
+import type { ColumnValues, Statement, Transaction } from "../database.ts";
+import { workWithin } from "../transaction-work.ts";
 import { Boundaries } from "./boundaries.ts";
 import type { Connection } from "./connection.ts";
 import { codeOf, unknownOutcome } from "./failures.ts";

@@ -1,6 +1,7 @@
 // Columns, indexes and foreign keys in the SQL of `create` and `alter` statements.
 
 import { type RawBuilder, sql } from "kysely";
+import { choiceRank } from "../choice-rank.ts";
 import type { Column, ForeignKey, Index, Table } from "./table.ts";
 import type { TableDialect } from "./tables.ts";
 
@@ -15,12 +16,14 @@ export function createIndex(
   index: Index,
   modifier: RawBuilder<unknown> = sql``,
 ): RawBuilder<unknown> {
-  const columns = index.columns.map(({ name, isNullable, isDescending }) => {
+  const columns = index.columns.map(({ name, isNullable, isDescending, ranked }) => {
+    const value = ranked ? choiceRank(sql.ref(name), ranked) : sql.ref(name);
     const direction = isDescending ? sql` desc` : sql``;
     const nulls = isDescending ? dialect.nullsLast : dialect.nullsFirst;
-    return sql`${sql.ref(name)}${direction}${isNullable ? nulls : sql``}`;
+    return sql`${value}${direction}${isNullable ? nulls : sql``}`;
   });
-  return sql`create ${sql.raw(index.isUnique ? "unique " : "")}index ${modifier}${sql.ref(index.name)} on ${sql.table(table.name)} (${sql.join(columns)})`;
+  const where = index.where === undefined ? sql`` : sql` where ${sql.raw(index.where)}`;
+  return sql`create ${sql.raw(index.isUnique ? "unique " : "")}index ${modifier}${sql.ref(index.name)} on ${sql.table(table.name)} (${sql.join(columns)})${where}`;
 }
 
 /** A column of `create table`. */
@@ -33,13 +36,11 @@ export function columnDefinition(typeName: string, column: Column): RawBuilder<u
  * insert rows without the column.
  */
 export function defaultOf(
-  { defaultValue }: Column,
-  encode: (value: Fill) => Fill = (value) => value,
+  column: Column,
+  encode: (column: Column) => unknown = ({ defaultValue }) => defaultValue,
 ): RawBuilder<unknown> {
-  return defaultValue === undefined ? sql`` : sql` default ${sql.lit(encode(defaultValue))}`;
+  return column.defaultValue === undefined ? sql`` : sql` default ${sql.lit(encode(column))}`;
 }
-
-type Fill = NonNullable<Column["defaultValue"]>;
 
 /** A foreign key that includes the tenant: the database refuses a reference to a row of another tenant. */
 export function foreignKeyDefinition({ column, table, onDelete }: ForeignKey): RawBuilder<unknown> {

@@ -35,19 +35,45 @@ export function dropsOf(
     if (request.column === undefined) tables.add(droppedTable(existing, declared, request));
     else {
       const column = droppedColumn(existing, declared, request, request.column);
-      columns.set(request.table, (columns.get(request.table) ?? new Set()).add(column));
+      for (const table of withDeletedRows(declared, request.table))
+        if (existing.get(table)?.columns.has(column))
+          columns.set(table, (columns.get(table) ?? new Set()).add(column));
     }
   }
   for (const [table, { references }] of existing) {
     if (tables.has(table)) continue;
     for (const [column, target] of references) {
       if (!tables.has(target) || columns.get(table)?.has(column)) continue;
+      const list = listOfIndex(existing, table);
+      if (list && (tables.has(list.table) || columns.get(list.table)?.has(list.column))) continue;
+      if (list)
+        throw new OperatorError(
+          `--drop ${target}: the rows of ${list.table} have its ids in ${list.column}; drop ${list.table}.${camelCase(list.column.replaceAll("_", "-"))} too`,
+        );
       throw new OperatorError(
         `--drop ${target}: the column ${table}.${column} refers to it; drop ${table}.${camelCase(column.replaceAll("_", "-"))} too`,
       );
     }
   }
   return { columns, tables: [...tables] };
+}
+
+/** A table, and that of the deleted rows of its resource. */
+function withDeletedRows(declared: readonly Table[], table: string): readonly string[] {
+  const deleted = declared.find(({ name }) => name === table)?.resource?.deletedRows?.table;
+  return deleted === undefined ? [table] : [table, deleted];
+}
+
+/** The table and the column of the list whose elements a table indexes; undefined for another table. */
+function listOfIndex(
+  existing: ExistingTables,
+  name: string,
+): { readonly table: string; readonly column: string } | undefined {
+  for (const [table, { elementIndexes }] of existing) {
+    const column = elementIndexes.get(name);
+    if (column !== undefined) return { table, column };
+  }
+  return undefined;
 }
 
 function droppedTable(

@@ -13,9 +13,9 @@ const maxIdentifierLength = 63;
 const hashLength = 8;
 
 /** Shortens a name that PostgreSQL would truncate, and keeps it unique by a hash. */
-export function identifier(name: string): string {
-  if (name.length <= maxIdentifierLength) return name;
-  return `${name.slice(0, maxIdentifierLength - hashLength - 1)}_${shortHash(name)}`;
+export function identifier(name: string, maxLength: number = maxIdentifierLength): string {
+  if (name.length <= maxLength) return name;
+  return `${name.slice(0, maxLength - hashLength - 1)}_${shortHash(name)}`;
 }
 
 /** The version of `search/index-terms.ts` and of the structure of search indexes. */
@@ -59,10 +59,11 @@ const tenantColumn = "tenant_no";
 
 /**
  * The order of a column is part of it. PostgreSQL orders by an index only if that places nulls as the query does, which
- * differs once a field becomes required or optional.
+ * differs once a field becomes required or optional. So are the choices by whose order it sorts.
  */
-function partOf({ name, isDescending, isNullable }: Index["columns"][number]): string {
-  return `${name}${isDescending ? "_desc" : ""}${isNullable ? "_null" : ""}`;
+export function partOf({ name, isDescending, isNullable, ranked }: Index["columns"][number]): string {
+  const order = ranked ? `_rank_${shortHash(JSON.stringify(ranked))}` : "";
+  return `${name}${order}${isDescending ? "_desc" : ""}${isNullable ? "_null" : ""}`;
 }
 
 /** All parts that a column can be. */

@@ -30,7 +30,7 @@ export async function withSizes(
   if (names.length === 0) return changes.map((each) => ({ ...each, isEstimate: false }));
   const sizes = isDryRun
     ? await estimates(store, tables, created)
-    : await tableDialect(store).indexSizes(store.database, names);
+    : await (await tableDialect(store)).indexSizes(store.database, names);
   return changes.map((each) => {
     if (each.change !== "created") return { ...each, isEstimate: false };
     return { ...each, size: sizes.get(each.name), isEstimate: isDryRun };

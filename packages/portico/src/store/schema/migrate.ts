@@ -5,10 +5,10 @@ import { isUnavailable, OperatorError } from "../../errors.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { Maintenance, Session } from "../database.ts";
 import { refuseOldLayout } from "../layout/layout.ts";
-import { postgresTables } from "../postgres/tables.ts";
-import { sqliteTables } from "../sqlite/tables.ts";
 import type { Store } from "../store.ts";
+import { counterSteps } from "./counter-steps.ts";
 import { type DropRequest, dropsOf } from "./drop.ts";
+import { elementSteps } from "./element-steps.ts";
 import { type MigrationPlan, planFingerprint, planOf, requireUnchanged } from "./migration-plan.ts";
 import { deleteRecord, findRecord, remainingDrops, writeRecord } from "./migration-record.ts";
 import { tableOn } from "./model-tables.ts";
@@ -74,7 +74,7 @@ export async function migrate(
     return migration;
   }
   return store.database.maintain(async (session) => {
-    const unlock = await tableDialect(store).lock(session);
+    const unlock = await (await tableDialect(store)).lock(session);
     try {
       return await applySteps(store, tables, session, options);
     } catch (error) {
@@ -110,7 +110,8 @@ async function describeSteps(
   if (reviewed) requireUnchanged(reviewed, plan, isContinued);
   const ofIndexes = steps.filter((step) => step.index !== undefined);
   const removals = ofIndexes.filter(({ isRemoval }) => isRemoval).map(({ index }) => index!.name);
-  const sizes = removals.length > 0 ? await tableDialect(store).indexSizes(session, removals) : undefined;
+  const sizes =
+    removals.length > 0 ? await (await tableDialect(store)).indexSizes(session, removals) : undefined;
   const changeOf = (step: Step): IndexChange["change"] => {
     if (!step.isRemoval) return "created";
     return isDue(step, isContraction) ? "dropped" : "unneeded";
@@ -152,7 +153,7 @@ async function plan(
   { isContraction = false, kept = [], drops: requests = [], reviewed }: MigrationOptions,
   isServing = false,
 ): Promise<Planned> {
-  const dialect = tableDialect(store);
+  const dialect = await tableDialect(store);
   const existing = await dialect.existing(session);
   refuseOldLayout(existing);
   const tables = declared.map((table) => tableOn(store.dialect.name, table));
@@ -164,10 +165,20 @@ async function plan(
     kept: new Set(kept),
   };
   const steps: Step[] = [];
+  const isRebuilt = (name: string): boolean => {
+    const [table, found] = [tables.find((each) => each.name === name), existing.get(name)];
+    if (!table || !found) return false;
+    return dialect.rebuild(table, [], found, drops.columns.get(name) ?? new Set()) !== undefined;
+  };
+  const counters = counterSteps(planning, tables, existing, isRebuilt);
+  steps.push(...counters.first);
+  const elements = tables.map((table) => elementSteps(planning, table, existing));
+  steps.push(...elements.flatMap(({ first }) => first));
   for (const table of tables) {
     const hasRecord = existing.has(searchStateTable(table.name));
     steps.push(...(await tableSteps(planning, table, existing.get(table.name), hasRecord)));
   }
+  steps.push(...elements.flatMap(({ last }) => last), ...counters.last);
   for (const table of tables) {
     const { added, checked } = dialect.addReferences(table, existing.get(table.name));
     steps.push(...added.map((query) => sqlStep(store.dialect, "reference", query)));
@@ -187,7 +198,7 @@ async function applySteps(
   options: MigrationOptions,
 ): Promise<Migration> {
   const { isContraction = false, onProgress, drops = [], reviewed } = options;
-  const dialect = tableDialect(store);
+  const dialect = await tableDialect(store);
   const { steps, migration, isRecorded } = await withoutReferences(dialect, session, () =>
     retryWhileLocked(dialect, () =>
       session.transaction(async (part) => {
@@ -214,11 +225,12 @@ async function applySteps(
 }
 
 /** All tables of the database, by name. */
-export function existingTables(store: Store): Promise<ReadonlyMap<string, ExistingTable>> {
-  return tableDialect(store).existing(store.database);
+export async function existingTables(store: Store): Promise<ReadonlyMap<string, ExistingTable>> {
+  return (await tableDialect(store)).existing(store.database);
 }
 
-/** How the tables of a store are read and changed. */
-export function tableDialect({ dialect }: Store): TableDialect {
-  return dialect.name === "sqlite" ? sqliteTables : postgresTables;
+/** How the tables of a store are read and changed. Only those of its database are loaded, with its driver. */
+export async function tableDialect({ dialect }: Store): Promise<TableDialect> {
+  if (dialect.name === "sqlite") return (await import("../sqlite/tables.ts")).sqliteTables;
+  return (await import("../postgres/tables.ts")).postgresTables;
 }

@@ -81,13 +81,13 @@ export function planFingerprint(plan: MigrationPlan): string {
   return fingerprint([plan.fingerprints, plan.steps.map(({ sql }) => sql)]);
 }
 
-/** The default `now` of an added column is the time of the migration. */
+/** The default `now` or `today` of an added column is the time of the migration. */
 function withoutTimes(text: string): string {
-  return text.replaceAll(/'\d{4}-\d\d-\d\dT[\d:.]+Z'/g, "now");
+  return text.replaceAll(/'\d{4}-\d\d-\d\d(?:T[\d:.]+Z)?'/g, "now");
 }
 
-function ofTable({ resource: _, columns, ...table }: Table): unknown {
-  return { ...table, columns: columns.map(ofColumn) };
+function ofTable({ resource: _, columns, counters = [], ...table }: Table): unknown {
+  return { ...table, columns: columns.map(ofColumn), counters: counters.map(({ name }) => name) };
 }
 
 function ofColumn({ fill, defaultValue, ...column }: Column): unknown {
@@ -104,12 +104,13 @@ function databaseFingerprint(tables: readonly Table[], existing: ReadonlyMap<str
   const own = [...existing].filter(([name, table]) => declared.has(name) || isOfResource(table));
   return fingerprint(
     own
-      .map(([name, { columns, references, ...names }]) => [
+      .map(([name, { columns, references, counters, ...names }]) => [
         name,
         [...columns]
           .map(([column, { type, isNullable, hasDefault }]) => [column, type, isNullable, hasDefault])
           .sort(),
         [...references].sort(),
+        [...counters].sort(),
         [names.indexes, names.brokenIndexes, names.searches].map((each) => [...each].sort()),
       ])
       .sort(([one], [other]) => (String(one) < String(other) ? -1 : 1)),

@@ -2,8 +2,10 @@
 
 import { OperatorError } from "../../errors.ts";
 import type { Model, ResourceModel } from "../../model/model.ts";
+import { countersOf } from "./counter.ts";
+import { elementIndexesOf, elementStateTable, elementTables } from "./element-table.ts";
 import { namedIndexes } from "./index-names.ts";
-import { resourceTable, tableIndex } from "./resource-table.ts";
+import { indexesOf, resourceTable } from "./resource-table.ts";
 import {
   type CheckFill,
   type DatabaseName,
@@ -25,18 +27,23 @@ export function tablesOf(
   const [referencing, plain] = [true, false].map((hasForeignKey) =>
     ownTables.filter((table) => table.foreignKeys.length > 0 === hasForeignKey),
   );
-  const resources = parentsFirst(model.resources);
+  const resources = parentsFirst(model.resources).flatMap((each) => [
+    each,
+    ...(each.deletedRows ? [each.deletedRows] : []),
+  ]);
   const withoutIndexes = resources.map((resource) => resourceTable(resource, checkFill));
   const named = [...withoutIndexes, ...ownTables];
   const ofResources = withoutIndexes.map((table, position) => ({
     ...table,
     indexes: [
-      ...namedIndexes(table, resources[position]!.indexes.map(tableIndex), named),
+      ...namedIndexes(table, indexesOf(resources[position]!), named),
       ...ownIndexes.filter((each) => each.table === table.name),
     ],
+    elementIndexes: elementIndexesOf(resources[position]!),
+    counters: countersOf(resources[position]!),
   }));
   requireUniqueNames(model, ownTables);
-  return [...plain!, ...ofResources, ...referencing!];
+  return [...plain!, ...ofResources, ...resources.flatMap(elementTables), ...referencing!];
 }
 
 /** A table as one of the databases has it. */
@@ -52,14 +59,16 @@ export function tableOn(database: DatabaseName, table: Table): Table {
 function requireUniqueNames({ resources }: Model, ownTables: readonly Table[]): void {
   const own = [...ownTables.map(({ name }) => name), searchOrderTable, migrationTable];
   const owners = new Map(own.map((name) => [name, "the server itself"]));
-  for (const { name, table, search } of resources) {
+  const all = resources.flatMap((each) => [each, ...(each.deletedRows ? [each.deletedRows] : [])]);
+  for (const resource of all) {
+    const { name, table, search } = resource;
     if (/^(sqlite|pg)_/.test(table))
       throw new OperatorError(
         `resource ${name}: names of tables that begin with ${table.split("_")[0]}_ are reserved for the database; set plural, or rename it`,
       );
-    for (const each of search.length > 0
-      ? [table, ...searchTables(table), searchStateTable(table)]
-      : [table]) {
+    const further = elementIndexesOf(resource).flatMap((each) => [each.name, elementStateTable(each)]);
+    if (search.length > 0) further.push(...searchTables(table), searchStateTable(table));
+    for (const each of [table, ...further]) {
       const owner = owners.get(each);
       if (owner)
         throw new OperatorError(

@@ -20,7 +20,9 @@ export function refuseDataLoss(
     if (!column && name === searchColumn) continue;
     if (!column && isServing && (isNullable || hasDefault)) continue;
     if (!column) {
-      if (![name, fieldColumn(existing, name)].some((each) => kept.has(`${table.name}.${each}`)))
+      // What is decided about rows holds for deleted rows too.
+      const owner = table.resource?.deletedOf?.table ?? table.name;
+      if (![name, fieldColumn(existing, name)].some((each) => kept.has(`${owner}.${each}`)))
         refuseRenameWithoutWas(table, existing, name);
       continue;
     }

@@ -26,6 +26,9 @@ export async function withoutReferences<T>(
   }
 }
 
+/** A pause between two steps that lock the same database, in which the writers that wait for the first one run. */
+const pauseMs = 50;
+
 /** Runs a step outside the transaction of the migration; what it writes, in transactions of its own. */
 export async function runApart(
   dialect: TableDialect,
@@ -41,6 +44,7 @@ export async function runApart(
       }),
     );
   try {
+    if (step.isLocking && !dialect.isConcurrent) await sleep(pauseMs);
     if (step.isLocking) await inTransaction((part) => step.run(part, (work) => work(part), report));
     else await step.run(session, inTransaction, report);
   } catch (error) {

@@ -7,7 +7,16 @@ import type { Dialect } from "../dialect.ts";
 import { compile } from "../statement.ts";
 
 /** What a step does, for the reader of a plan. */
-export type StepKind = "table" | "column" | "reference" | "index" | "search" | "fill" | "required" | "drop";
+export type StepKind =
+  | "table"
+  | "column"
+  | "reference"
+  | "index"
+  | "search"
+  | "fill"
+  | "count"
+  | "required"
+  | "drop";
 
 /** A step of a migration: an SQL statement, or work on rows that SQL alone cannot do. */
 export interface Step {

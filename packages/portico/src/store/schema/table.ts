@@ -1,18 +1,22 @@
 // Tables, as the declarations describe them.
 
+import type { Scale } from "../../lib/decimal.ts";
 import type { Attribute, ResourceModel } from "../../model/model.ts";
 import type { RowValues } from "../../query/write.ts";
+import type { Counter } from "./counter.ts";
 import { identifier } from "./index-names.ts";
 
 /**
  * `sequence` is a number that the database assigns to each row. `transaction` is the number of the transaction that
  * inserted the row; such a column exists only on PostgreSQL.
+ * `decimal_2` is a decimal with two digits after the point.
  * `tenant` is the number of a tenant (`store/tenants.ts`).
  */
 export type ColumnType =
   | "text"
   | "integer"
   | "number"
+  | `decimal_${Scale}`
   | "boolean"
   | "timestamp"
   | "json"
@@ -28,6 +32,8 @@ export interface Column {
   readonly defaultValue: string | number | boolean | undefined;
   /** Whether `defaultValue` is the present time. */
   readonly defaultsToNow?: boolean;
+  /** Whether a new table has `defaultValue` too: a version without the field inserts rows for an earlier one. */
+  readonly hasDefault?: boolean;
   /** Gives a value to rows that have none, so that the column can become required. */
   readonly fill?: ColumnFill | undefined;
   /** The declaration of the column, for messages. */
@@ -51,6 +57,8 @@ export interface Index {
   readonly name: string;
   readonly columns: readonly IndexColumn[];
   readonly isUnique: boolean;
+  /** The rows that it has, as SQL, if not all: `status = 'pending'`. Statements that use it have the same condition. */
+  readonly where?: string;
   /** The database that needs it, if the other does not. */
   readonly database?: DatabaseName;
 }
@@ -59,6 +67,8 @@ export type DatabaseName = "sqlite" | "postgres";
 
 interface IndexColumn {
   readonly name: string;
+  /** The choices of which it holds the rank (`choice-rank.ts`) instead of the word. */
+  readonly ranked?: readonly string[];
   readonly isNullable: boolean;
   readonly isDescending?: boolean;
 }
@@ -80,10 +90,27 @@ export interface Table {
   readonly resource?: ResourceModel;
   readonly columns: readonly Column[];
   readonly primaryKey: readonly string[];
+  /** Whether SQLite stores the rows in the order of the primary key, without numbers of their own. */
+  readonly isOrderedByKey?: boolean;
   readonly indexes: readonly Index[];
   readonly foreignKeys: readonly ForeignKey[];
   /** The search index over the words of these columns; undefined if no field is searched. */
   readonly search: { readonly index: string; readonly columns: readonly string[] } | undefined;
+  /** The indexes of the elements of its lists. */
+  readonly elementIndexes?: readonly ElementIndex[];
+  /** The counters that its rows have. */
+  readonly counters?: readonly Counter[];
+}
+
+/** A table that indexes the elements of a list (`element-table.ts`). */
+export interface ElementIndex {
+  readonly name: string;
+  /** The table that has the list, and the column of the list. */
+  readonly table: string;
+  readonly list: string;
+  readonly elementKind: Attribute["field"]["kind"];
+  /** The columns of the row that it has besides the tenant: the parent, and those of the order. */
+  readonly columns: readonly string[];
 }
 
 /** The column that holds the search words of a row. */

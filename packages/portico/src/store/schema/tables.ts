@@ -2,7 +2,8 @@
 
 import type { RawBuilder } from "kysely";
 import type { Maintenance, Session } from "../database.ts";
-import type { Column, ColumnType, Index, Table } from "./table.ts";
+import type { Counter, ExistingCounters } from "./counter.ts";
+import type { Column, ColumnType, ElementIndex, Index, Table } from "./table.ts";
 
 export interface ExistingTable {
   /** For a type that Portico does not use, `type` is the name of the database. */
@@ -21,6 +22,10 @@ export interface ExistingTable {
   readonly uncheckedReferences: ReadonlySet<string>;
   /** Names of search indexes: on SQLite, of their triggers. */
   readonly searches: ReadonlySet<string>;
+  /** The indexes of elements that triggers write: the column of the list by the name of the index. */
+  readonly elementIndexes: ReadonlyMap<string, string>;
+  /** The counters of its rows. */
+  readonly counters: ExistingCounters;
 }
 
 interface ExistingColumn {
@@ -40,6 +45,8 @@ export class TableDescription implements ExistingTable {
   readonly references = new Map<string, string>();
   readonly uncheckedReferences = new Set<string>();
   readonly searches = new Set<string>();
+  readonly elementIndexes = new Map<string, string>();
+  readonly counters = new Map<string, { readonly isComplete: boolean }>();
 }
 
 /** Foreign keys: statements that add them in the transaction, and statements that validate them after it. */
@@ -69,6 +76,13 @@ export interface TableDialect {
   create(table: Table): RawBuilder<unknown>[];
   /** Drops columns that belong to no field, with their indexes, unless the table is rebuilt without them. */
   dropColumns(table: Table, columns: ReadonlySet<string>, existing: ExistingTable): RawBuilder<unknown>[];
+  /** Creates the triggers that write an index of elements. */
+  createElementTriggers(index: ElementIndex): RawBuilder<unknown>[];
+  dropElementTriggers(table: string, index: string): RawBuilder<unknown>[];
+  /** Creates the triggers that keep a count. @param isComplete whether all rows are counted already */
+  createCounter(counter: Counter, isComplete: boolean): RawBuilder<unknown>[];
+  completeCounter(counter: Counter): RawBuilder<unknown>[];
+  dropCounter(name: string): RawBuilder<unknown>[];
   dropTables(
     tables: readonly { readonly name: string; readonly existing: ExistingTable }[],
   ): RawBuilder<unknown>[];

@@ -142,11 +142,13 @@ export function isByCreation(read: Read): boolean {
 }
 
 /** Whether no row of the page can be missing. */
-function isComplete(read: Read, found: ListColumns): boolean {
+export function isComplete(read: Read, found: ListColumns): boolean {
   const [_text, _keys, count, _total, rows = count] = found;
   return completenessOf(found) === completeness.complete || rows >= rowLimit(read);
 }
 
-function completenessOf([_text, _keys, _count, _total, _found, value]: ListColumns): number | undefined {
+export function completenessOf([_text, _keys, _count, _total, _found, value]: ListColumns):
+  | number
+  | undefined {
   return value;
 }

@@ -23,17 +23,20 @@ export function recordCreationOrder(table: string): RawBuilder<unknown>[] {
   const rows = sql.table(table);
   const name = orderTriggerName(table);
   const isOfTable = sql`table_name = ${sql.lit(table)}`;
-  // A new row has the highest number, unless somebody numbers it by hand.
+  // A new row has the highest number, unless it is a restored one, which has the number that it had, or somebody numbers it
+  // by hand. Between two rows that were created before and after it, it adds no disorder.
   const isNumberedBetween = sql`new.row_no < (select max(row_no) from ${rows})`;
+  const next = sql`(select created_at from ${rows} where row_no > new.row_no order by row_no limit 1)`;
   const previous = sql`coalesce((select created_at from ${rows} where row_no < new.row_no order by row_no desc limit 1), '')`;
   // The previous row is the newest one, unless there was disorder before it.
   const isLate = sql`new.created_at < max(${previous}, (select newest from ${order} where ${isOfTable}))`;
+  const isOutOfOrder = sql`case when ${isNumberedBetween} then new.created_at < ${previous} or new.created_at > ${next} else ${isLate} end`;
   const newest = sql`max(newest, ${previous})`;
   const disorder = sql`case when ${isNumberedBetween} then ${sql.lit(unordered)} else ${milliseconds(newest, sql`new.created_at`)} end`;
   return [
     sql`create table if not exists ${order} (table_name text primary key, newest text not null, disorder integer not null) without rowid`,
     sql`insert or replace into ${order} (table_name, newest, disorder) select ${sql.lit(table)}, coalesce(max(newest), ''), coalesce(max(case when created_at < newest then ${milliseconds(sql`newest`, sql`created_at`)} end), 0) from (select created_at, max(created_at) over (order by row_no) as newest from ${rows})`,
-    sql`create trigger ${sql.ref(name)} after insert on ${rows} when ${isLate} or ${isNumberedBetween} begin update ${order} set newest = ${newest}, disorder = max(disorder, ${disorder}) where ${isOfTable}; end`,
+    sql`create trigger ${sql.ref(name)} after insert on ${rows} when ${isOutOfOrder} begin update ${order} set newest = ${newest}, disorder = max(disorder, ${disorder}) where ${isOfTable}; end`,
     sql`create trigger ${sql.ref(`${name}_update`)} after update of row_no, created_at on ${rows} when old.row_no <> new.row_no or old.created_at <> new.created_at begin update ${order} set disorder = ${sql.lit(unordered)} where ${isOfTable}; end`,
   ];
 }

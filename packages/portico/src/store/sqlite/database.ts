@@ -15,7 +15,7 @@ import type {
   Transaction,
   TransactionOptions,
 } from "../database.ts";
-import type { RowStream, StreamStatements } from "../row-stream.ts";
+import type { RowStream, StreamOptions, StreamStatements } from "../row-stream.ts";
 import type { CountRefused } from "../slow-read-queue.ts";
 import { maxValueBytes, SqliteConnection } from "./connection.ts";
 import { createFile, DatabaseFile } from "./database-file.ts";
@@ -88,16 +88,23 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  async stream<Input>({ rows, count }: StreamStatements<Input>, input: Input): Promise<RowStream> {
+  async stream<Input>(
+    { rows, count }: StreamStatements<Input>,
+    input: Input,
+    { csv, signal }: Pick<StreamOptions, "csv" | "signal">,
+  ): Promise<RowStream> {
     this.#faults?.requireFile();
     const bound = ({ sql, bind }: Statement<Input>) => ({ sql, values: bind(input) });
-    const data = { file: this.#path, rows: bound(rows), count: count && bound(count) };
+    const data = { file: this.#path, rows: bound(rows), count: count && bound(count), csv };
     const stream = new SqliteRowStream(data, (closed) => this.#streams.delete(closed));
     this.#streams.add(stream);
+    signal.addEventListener("abort", () => stream.close(), { once: true });
+    if (signal.aborted) stream.close();
     try {
       return await stream.open();
     } catch (error) {
       stream.close();
+      await stream.ended;
       throw this.#failure(error);
     }
   }
@@ -137,6 +144,7 @@ export class SqliteDatabase implements Database {
   async close(): Promise<void> {
     this.#faults?.close();
     for (const stream of this.#streams) stream.close();
+    await Promise.all([...this.#streams].map(({ ended }) => ended));
     await this.#readWorkers.close();
     await this.#writer.close();
     this.#readTransaction.close();

@@ -4,12 +4,12 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** @throws the error of the first folder that cannot be created */
-export function createFolder(path: string): void {
+/** @param mode of the last folder, if it is created @throws the error of the first folder that cannot be created */
+export function createFolder(path: string, mode?: number): void {
   if (existsSync(path)) return;
   createFolder(dirname(path));
   try {
-    mkdirSync(path);
+    mkdirSync(path, mode);
   } catch (error) {
     // Another process may have created it meanwhile.
     if (!existsSync(path)) throw error;

@@ -1,7 +1,7 @@
 // The writer of SQLite (group commit). All writes that are queued when a group starts share one transaction and one flush
 // to disk. Each write has its own savepoint, so that a write that fails does not undo the others, unless its first statement
 // that writes is the last that can fail. At each savepoint the search index writes what it holds in memory, so a group
-// without savepoints costs a seventh less.
+// without savepoints costs a seventh less. The many writes of an import are a group of their own.
 //
 // A group whose commit may be lost is not flushed: SQLite's reads are on the same thread, which would wait for the disk.
 
@@ -13,16 +13,18 @@ import {
   type Statement,
   type Transaction,
   type TransactionOptions,
-  workWithin,
 } from "../database.ts";
+import { workWithin } from "../transaction-work.ts";
 import { isBusy, type SqliteConnection } from "./connection.ts";
 import type { DatabaseFile } from "./database-file.ts";
 import { MovedFile } from "./faults.ts";
+import { isMigrating } from "./migration-lock.ts";
 
 /** Writes in one group. Further writes wait for the next group, so that the commit of a group is not delayed for long. */
 const maxGroupSize = 256;
-/** Time limit for acquiring the write lock while another process holds it. */
+/** Time limits for acquiring the write lock while another process holds it, and while that process migrates the file. */
 const busyTimeoutMs = 5_000;
+const migrationTimeoutMs = 20_000;
 const retryDelayMs = 5;
 
 interface WriteOptions extends TransactionOptions {
@@ -81,9 +83,16 @@ export class GroupCommitWriter {
     while (this.#queue.length > 0) {
       // More writes for the group may be queued in the rest of this tick.
       await new Promise(setImmediate);
-      await this.#runGroup(this.#queue.splice(0, maxGroupSize));
+      await this.#runGroup(this.#nextGroup());
     }
     this.#running = undefined;
+  }
+
+  /** The writes that are queued, up to one that shares its transaction with no other. */
+  #nextGroup(): readonly Job[] {
+    const firstAlone = this.#queue.findIndex(({ options }) => options.isAlone);
+    const size = firstAlone < 0 ? maxGroupSize : Math.min(Math.max(firstAlone, 1), maxGroupSize);
+    return this.#queue.splice(0, size);
   }
 
   async #runGroup(group: readonly Job[]): Promise<void> {
@@ -92,7 +101,7 @@ export class GroupCommitWriter {
       if (!this.#file.isInPlace()) throw new MovedFile(false);
       await this.#begin(group);
       for (const job of group) {
-        const outcome = await (job.options.isSingleWrite ? this.#runSingleWrite(job) : this.#runJob(job));
+        const outcome = await this.#run(job);
         if (outcome) done.push({ job, value: outcome.value });
       }
       this.#connection.all("commit");
@@ -124,6 +133,13 @@ export class GroupCommitWriter {
     }
   }
 
+  /** @returns undefined for a write that has failed and left nothing @throws if the whole group has to be rolled back */
+  async #run(job: Job): Promise<{ value: unknown } | undefined> {
+    const { isAlone, isSingleWrite, limitMs } = job.options;
+    if (isAlone) return { value: await this.#workWithin(job.work, limitMs) };
+    return isSingleWrite ? this.#runSingleWrite(job) : this.#runJob(job);
+  }
+
   /** @throws if it fails after it has written: only a rollback of the group can undo that */
   async #runSingleWrite(job: Job): Promise<{ value: unknown } | undefined> {
     const session = new SingleWrite(this.#connection);
@@ -146,7 +162,7 @@ export class GroupCommitWriter {
   async #runJob(job: Job): Promise<{ value: unknown } | undefined> {
     this.#connection.all("savepoint write");
     try {
-      const value = await workWithin(transactionOn(this.#connection), job.work, job.options.limitMs);
+      const value = await this.#workWithin(job.work, job.options.limitMs);
       this.#connection.all("release write");
       return { value };
     } catch (error) {
@@ -158,18 +174,37 @@ export class GroupCommitWriter {
     }
   }
 
+  async #workWithin<T>(work: (session: Transaction) => Promise<T>, limitMs: number | undefined): Promise<T> {
+    let hasEnded = false;
+    try {
+      return await workWithin(
+        transactionOn(this.#connection, () => hasEnded),
+        work,
+        limitMs,
+      );
+    } finally {
+      hasEnded = true;
+    }
+  }
+
   async #begin(group: readonly Job[]): Promise<void> {
     this.#rollBack();
     this.#setFlushing(group.some(({ options }) => !options.mayBeLost));
-    const deadline = group[0]!.queuedAt + busyTimeoutMs;
+    const { queuedAt } = group[0]!;
     for (; ; await sleep(retryDelayMs)) {
       try {
         this.#connection.all("begin immediate");
         return;
       } catch (error) {
-        if (!isBusy(error) || Date.now() > deadline) throw error;
+        if (!isBusy(error) || this.#isTooLate(queuedAt)) throw error;
       }
     }
+  }
+
+  /** The steps of a migration end, however large a table is; another process may hold the lock for ever. */
+  #isTooLate(queuedAt: number): boolean {
+    const waitedMs = Date.now() - queuedAt;
+    return waitedMs > busyTimeoutMs && (waitedMs > migrationTimeoutMs || !isMigrating(this.#file.path));
   }
 }
 
@@ -194,22 +229,27 @@ class SingleWrite implements Transaction {
 
   nested<T>(work: (part: Transaction) => Promise<T>): Promise<T> {
     this.hasWritten = true;
-    return transactionOn(this.#connection).nested(work);
+    return transactionOn(this.#connection, () => false).nested(work);
   }
 }
 
-function transactionOn(connection: SqliteConnection): Transaction {
+/**
+ * @param hasEnded whether the work is over, because it took too long. Its savepoints are gone by then, and those of the
+ *   connection belong to others
+ */
+function transactionOn(connection: SqliteConnection, hasEnded: () => boolean): Transaction {
   return {
     query: (statement, input) => connection.query(statement, input),
     queryLast: (statement, input) => connection.query(statement, input),
     async nested(work) {
       connection.all("savepoint part");
       try {
-        const result = await work(transactionOn(connection));
+        const result = await work(transactionOn(connection, hasEnded));
+        if (hasEnded()) throw new Error("the transaction has ended");
         connection.all("release part");
         return result;
       } catch (error) {
-        if (connection.native.isTransaction) {
+        if (!hasEnded() && connection.native.isTransaction) {
           connection.all("rollback to part");
           connection.all("release part");
         }

@@ -1,7 +1,7 @@
 // The lock of migrations: only one migrates a file at a time, also between the transactions of its steps. It is a lock on an
 // empty file beside the database, which the operating system releases when the process ends.
 
-import { rmSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isBusy } from "./connection.ts";
@@ -10,14 +10,23 @@ import { createFile } from "./database-file.ts";
 /** How often to retry the lock while another process migrates. */
 const retryMs = 100;
 
+/** Whether a process migrates the file, or has ended without removing its lock. */
+export function isMigrating(file: string): boolean {
+  return existsSync(lockOf(file));
+}
+
 /** Waits until no other process migrates the file. @returns a function that ends the lock */
 export async function lockMigrations(file: string): Promise<() => void> {
-  const path = `${file}-migration`;
+  const path = lockOf(file);
   for (;;) {
     const unlock = tryLock(path);
     if (unlock) return unlock;
     await sleep(retryMs);
   }
+}
+
+function lockOf(file: string): string {
+  return `${file}-migration`;
 }
 
 function tryLock(path: string): (() => void) | undefined {

@@ -3,13 +3,13 @@
 import type { SQLInputValue } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import type { ColumnValues } from "../database.ts";
-import { chunkBytes, chunkMs } from "../row-stream.ts";
+import { chunkLength, chunkMs, linesOf } from "../row-stream.ts";
 import { SqliteConnection } from "./connection.ts";
 import { failureOf } from "./read-failure.ts";
 import type { RowStreamData, RowStreamReply } from "./row-stream.ts";
 
 const busyTimeoutMs = 1_000;
-const { file, rows, count } = workerData as RowStreamData;
+const { file, rows, count, csv } = workerData as RowStreamData;
 const connection = new SqliteConnection(file, busyTimeoutMs);
 let pending: Iterator<ColumnValues> | undefined;
 
@@ -26,17 +26,17 @@ function next(): RowStreamReply {
   const texts: string[] = [];
   let length = 0;
   let hasEnded = false;
-  while (length < chunkBytes && performance.now() - started < chunkMs) {
+  while (length < chunkLength && performance.now() - started < chunkMs) {
     const row = pending!.next();
     if (row.done) {
       hasEnded = true;
       break;
     }
     const text = row.value[0] as string;
-    texts.push(text, "\n");
+    texts.push(text);
     length += text.length;
   }
-  return { bytes: Buffer.from(texts.join("")), count: texts.length / 2, hasEnded };
+  return { lines: linesOf(texts, csv), count: texts.length, hasEnded };
 }
 
 parentPort!.on("message", () => {

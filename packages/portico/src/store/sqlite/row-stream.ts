@@ -2,6 +2,7 @@
 
 import { Worker } from "node:worker_threads";
 import { Problem } from "../../errors.ts";
+import type { CsvFormat } from "../../lib/csv.ts";
 import { maxSilenceMs, type RowChunk, type RowStream, streamClosed, tooSlow } from "../row-stream.ts";
 import { compileCache } from "./compile-cache.ts";
 import { translateError } from "./connection.ts";
@@ -17,12 +18,13 @@ export interface RowStreamData {
   readonly file: string;
   readonly rows: BoundStatement;
   readonly count: BoundStatement | undefined;
+  readonly csv: CsvFormat | undefined;
 }
 
 /** The reply to the first message, and to each further one. */
 export type RowStreamReply =
   | { readonly total: number | undefined }
-  | { readonly bytes: Uint8Array; readonly count: number; readonly hasEnded: boolean }
+  | { readonly lines: string; readonly count: number; readonly hasEnded: boolean }
   | { readonly failure: ReadFailure };
 
 /** With a higher limit, V8 would keep more garbage before it collects it. */
@@ -35,6 +37,7 @@ interface PendingReply {
 
 export class SqliteRowStream implements RowStream {
   total: number | undefined;
+  readonly ended: Promise<void>;
   readonly #worker: Worker;
   readonly #onClose: (stream: SqliteRowStream) => void;
   #pending: PendingReply | undefined;
@@ -57,6 +60,7 @@ export class SqliteRowStream implements RowStream {
       else pending?.resolve(reply);
     });
     this.#worker.on("error", (error) => this.#end(new Problem("unavailable", undefined, [], {}, error)));
+    this.ended = new Promise((resolve) => this.#worker.once("exit", () => resolve()));
     this.#worker.on("exit", () => this.#end(streamClosed()));
   }
 
@@ -70,16 +74,17 @@ export class SqliteRowStream implements RowStream {
   async next(): Promise<RowChunk | undefined> {
     while (!this.#hasEnded) {
       const reply = await this.#request();
-      if (!("bytes" in reply)) break;
-      const { bytes, count, hasEnded } = reply;
+      if (!("lines" in reply)) break;
+      const { lines, count, hasEnded } = reply;
       this.#hasEnded = hasEnded;
-      if (count > 0) return { bytes, count };
+      if (count > 0) return { lines, count };
     }
     return undefined;
   }
 
+  /** The thread ends after the step of the statement that it is at. */
   close(): void {
-    if (this.#failure === undefined) this.#end(streamClosed());
+    this.#end(streamClosed());
   }
 
   async #request(): Promise<RowStreamReply> {
@@ -100,6 +105,8 @@ export class SqliteRowStream implements RowStream {
     this.#failure = error;
     this.#pending?.reject(error);
     this.#pending = undefined;
+    // Its end is awaited.
+    this.#worker.ref();
     // handled: `terminate` never rejects.
     void this.#worker.terminate();
     this.#onClose(this);

@@ -2,6 +2,7 @@
 // are stored in its order, and the search index refers to it.
 
 import { type RawBuilder, sql } from "kysely";
+import { parseDecimal } from "../../lib/decimal.ts";
 import { columnDefinition, defaultOf, foreignKeyDefinition } from "../schema/definition.ts";
 import type { Column, ForeignKey, Table } from "../schema/table.ts";
 import type { ExistingTable } from "../schema/tables.ts";
@@ -26,16 +27,20 @@ export function createTable(
 ): RawBuilder<unknown> {
   const ownNumber = table.columns.find((column) => column.type === "sequence");
   const lines = [
-    ...(ownNumber ? [] : [sql`${sql.ref(rowNumber)} integer primary key`]),
+    ...(ownNumber || table.isOrderedByKey ? [] : [sql`${sql.ref(rowNumber)} integer primary key`]),
     ...table.columns.map((column) =>
       column === ownNumber
         ? sql`${sql.ref(column.name)} integer primary key autoincrement`
-        : sql`${definition(column)}${added.includes(column) ? defaultOf(column, encodeFill) : defaultIn(existing, column)}`,
+        : sql`${definition(column)}${column.hasDefault || added.includes(column) ? defaultOf(column, encodeFill) : defaultIn(existing, column)}`,
     ),
-    ...(ownNumber ? [] : [sql`unique (${sql.join(table.primaryKey.map((each) => sql.ref(each)))})`]),
+    ...(ownNumber
+      ? []
+      : [
+          sql`${sql.raw(table.isOrderedByKey ? "primary key" : "unique")} (${sql.join(table.primaryKey.map((each) => sql.ref(each)))})`,
+        ]),
     ...table.foreignKeys.map(foreignKeyDefinition),
   ];
-  return sql`create table ${sql.table(name)} (${sql.join(lines)})`;
+  return sql`create table ${sql.table(name)} (${sql.join(lines)})${sql.raw(table.isOrderedByKey ? " without rowid" : "")}`;
 }
 
 /** Earlier versions insert rows without the columns that were added since, so the defaults of those stay. */
@@ -55,8 +60,13 @@ export function addColumn(table: Table, column: Column): RawBuilder<unknown>[] {
   ];
 }
 
-export function encodeFill(fill: NonNullable<Column["defaultValue"]>): string | number {
-  return typeof fill === "boolean" ? Number(fill) : fill;
+/** The value of a column without one, as a literal has it. */
+export function encodeFill({ type, defaultValue }: Column): string | number | bigint {
+  const scale = /^decimal_(\d+)$/.exec(type)?.[1];
+  // The declaration is validated, so that the default of a decimal is one.
+  if (scale !== undefined) return parseDecimal(String(defaultValue), Number(scale))!;
+  // Called for columns with a default only.
+  return typeof defaultValue === "boolean" ? Number(defaultValue) : defaultValue!;
 }
 
 /**

@@ -3,8 +3,11 @@
 
 import { type RawBuilder, sql } from "kysely";
 import type { Session } from "../database.ts";
+import { noteCounterTrigger } from "../schema/counter.ts";
 import { createIndex } from "../schema/definition.ts";
 import { indexesOn, withoutColumns } from "../schema/drop.ts";
+import { elementTriggerPrefix } from "../schema/element-table.ts";
+import { addElements, isChanged, removeElements, watchedColumns } from "../schema/element-triggers.ts";
 import { indexPrefix } from "../schema/index-names.ts";
 import {
   type Column,
@@ -18,6 +21,7 @@ import { type ExistingTable, TableDescription, type TableDialect } from "../sche
 import { orderTriggerName, recordCreationOrder } from "../search/creation-order.ts";
 import { taggedText } from "../search/index-terms.ts";
 import { isBusy, isConstraintFailure } from "./connection.ts";
+import { completeCounter, createCounter, dropCounter } from "./counter-triggers.ts";
 import { sqliteDialect } from "./dialect.ts";
 import { lockMigrations } from "./migration-lock.ts";
 import { addColumn, addReferences, createTable, encodeFill, rowNumber } from "./table-definitions.ts";
@@ -56,7 +60,7 @@ export const sqliteTables: TableDialect = {
     const tables = new Map<string, TableDescription>();
     const columns = await rows(
       session,
-      `select t.name, c.name, case c.pk when 0 then lower(c.type) else 'sequence' end, c."notnull" or c.pk, c.dflt_value
+      `select t.name, c.name, case when c.pk = 1 and lower(c.type) = 'integer' then 'sequence' else lower(c.type) end, c."notnull" or c.pk, c.dflt_value
        from sqlite_schema t, pragma_table_info(t.name) c where t.type = 'table' and c.name <> '${rowNumber}'`,
     );
     for (const [table, column, type, isNotNull, defaultText] of columns) {
@@ -71,21 +75,27 @@ export const sqliteTables: TableDialect = {
     }
     const others = await rows(
       session,
-      "select tbl_name, name, type from sqlite_schema where type in ('index', 'trigger')",
+      "select tbl_name, name, type, sql from sqlite_schema where type in ('index', 'trigger')",
     );
-    for (const [table, name, type] of others) {
+    for (const [table, name, type, text] of others) {
       const description = tables.get(table as string);
-      (type === "trigger" ? description?.searches : description?.indexes)?.add(name as string);
+      const elements = elementIndexOfTrigger(name as string, String(text));
+      if (elements) description?.elementIndexes.set(...elements);
+      else if (
+        !String(name).startsWith(elementTriggerPrefix) &&
+        !noteCounterTrigger(String(name), description?.counters)
+      )
+        (type === "trigger" ? description?.searches : description?.indexes)?.add(name as string);
     }
     const indexed = await rows(
       session,
-      "select t.tbl_name, t.name, i.name from sqlite_schema t, pragma_index_info(t.name) i where t.type = 'index'",
+      "select t.tbl_name, t.name, i.name, t.sql from sqlite_schema t, pragma_index_info(t.name) i where t.type = 'index'",
     );
-    for (const [table, index, column] of indexed) {
+    for (const [table, index, column, text] of indexed) {
       const columnsOfIndexes = tables.get(table as string)?.indexColumns;
       columnsOfIndexes?.set(index as string, [
         ...(columnsOfIndexes.get(index as string) ?? []),
-        String(column),
+        ...(column === null ? rankedColumns(String(text)) : [String(column)]),
       ]);
     }
     const references = await rows(
@@ -141,8 +151,30 @@ export const sqliteTables: TableDialect = {
     ];
   },
 
+  createElementTriggers(index) {
+    const on = sql`on ${sql.table(index.table)}`;
+    const trigger = (event: string): RawBuilder<unknown> =>
+      sql`create trigger ${sql.ref(`${elementTriggerPrefix}${index.name}_${event}`)} after`;
+    const add = addElements(sqliteDialect, index, "new");
+    const remove = removeElements(sqliteDialect, index, "old");
+    return [
+      sql`${trigger("insert")} insert ${on} begin ${add}; end`,
+      sql`${trigger("delete")} delete ${on} begin ${remove}; end`,
+      // `elementIndexOfTrigger` reads the column of the list from this text.
+      sql`${trigger("update")} update of ${watchedColumns(index)} ${on} when ${isChanged(index, "is not")} begin ${remove}; ${add}; end`,
+    ];
+  },
+
+  ...{ createCounter, completeCounter, dropCounter },
+
+  dropElementTriggers: (_table, index) =>
+    elementEvents.map(
+      (event) => sql`drop trigger if exists ${sql.ref(`${elementTriggerPrefix}${index}_${event}`)}`,
+    ),
+
   dropTables: (tables) =>
     tables.flatMap(({ name, existing }) => [
+      ...[...existing.elementIndexes.keys()].map((index) => sql`drop table ${sql.table(index)}`),
       ...(existing.searches.size > 0 ? [sql`drop table if exists ${sql.table(searchTable(name))}`] : []),
       sql`drop table ${sql.table(name)}`,
     ]),
@@ -195,6 +227,15 @@ export const sqliteTables: TableDialect = {
   },
 };
 
+const elementEvents = ["insert", "delete", "update"];
+
+/** The index of elements that a trigger writes on updates, and the column of the list. */
+function elementIndexOfTrigger(name: string, text: string): [index: string, list: string] | undefined {
+  const list = / after update of "([^"]+)"/.exec(text)?.[1];
+  if (!name.startsWith(elementTriggerPrefix) || list === undefined) return undefined;
+  return [name.slice(elementTriggerPrefix.length, -"_update".length), list];
+}
+
 function createSearchTable(table: Table): RawBuilder<unknown> {
   return sql`create virtual table ${sql.table(searchTable(table.name))} using fts5(words, content='', contentless_delete=1, detail=none, tokenize="ascii")`;
 }
@@ -245,7 +286,7 @@ function rebuild(table: Table, added: readonly Column[], existing: ExistingTable
   const names = [...copied, ...filled.map((column) => column.name)].map((name) => sql.ref(name));
   const values = [
     ...copied.map((name) => sql.ref(name)),
-    ...filled.map((column) => sql.lit(encodeFill(column.defaultValue!))),
+    ...filled.map((column) => sql.lit(encodeFill(column))),
   ];
   return [
     createTable(whole, next, added, existing),
@@ -266,6 +307,11 @@ function rebuiltColumn(column: Column, added: readonly Column[], existing: Exist
 function keptColumn(name: string, type: string): Column {
   // A column of a resource has one of these types.
   return { name, type: type as ColumnType, isNullable: true, defaultValue: undefined, from: name };
+}
+
+/** The columns of whose choices an index holds the rank, an expression that SQLite does not name. */
+function rankedColumns(text: string): string[] {
+  return [...text.matchAll(/\(case "([^"]+)" when/g)].map(([, column]) => column!);
 }
 
 async function rows(session: Session, text: string): Promise<readonly (readonly unknown[])[]> {

@@ -47,7 +47,7 @@ const notes: Resource = resource("note", {
     stamps: {
       verb: "stamp",
       input: { other: text({ max: 50, optional: true }), isUnrestricted: boolean({ default: false }) },
-      run: async ({ id, stamps }, { other, isUnrestricted }, { rows }) => {
+      run: async ({ current: { id, stamps }, input: { other, isUnrestricted }, rows }) => {
         const allowed = isUnrestricted ? rows.unrestricted : rows;
         const stamped = { stamps: Number(stamps) + 1 };
         if (typeof other === "string") await allowed.update(notes, other, stamped);

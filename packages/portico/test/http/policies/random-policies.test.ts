@@ -77,7 +77,7 @@ onEachDatabase("random policies over REST and GraphQL", (database) => {
           }
         },
       ),
-      { numRuns: randomRuns(30, 6), endOnFailure: true },
+      { numRuns: randomRuns(14, 6), endOnFailure: true },
     );
   });
 });

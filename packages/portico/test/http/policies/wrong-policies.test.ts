@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expectError, requestGraphql } from "../../support/graphql/request.ts";
-import { withStream } from "../../support/graphql/subscriptions.ts";
+import { subscriptionStarted, withStream } from "../../support/graphql/subscriptions.ts";
+import { TestSocket } from "../../support/graphql/web-socket.ts";
 import { expectAnswer } from "../../support/scenario.ts";
 import {
   makeWorkspace,
@@ -27,7 +28,7 @@ function makeProject(inFolder: string, policy: string): string {
     join(folder, "portico.config.ts"),
     `import { readFileSync } from "node:fs";
      import { app, belongsTo, Problem, resource, text } from "portico";
-     const notes = resource("note", { fields: { title: text({ max: 50 }) }, nestedUnder: ["tenant"], policy: ${policy} });
+     const notes = resource("note", { fields: { title: text({ max: 50 }) }, search: ["title"], nestedUnder: ["tenant"], policy: ${policy} });
      const remarks = resource("remark", { parent: notes, fields: { body: text({ max: 50 }) } });
      const tags = resource("tag", { fields: { note: belongsTo(() => notes, { optional: true }) } });
      export default app({ name: "Notes", resources: [notes, remarks, tags] });`,
@@ -107,6 +108,10 @@ onEachDatabase("a policy that fails while the server runs", (database) => {
   const requests = (): readonly (readonly [path: string, options: RequestOptions])[] => [
     ["/notes", {}],
     ["/notes", { body: { title: "x" } }],
+    ["/notes?q=hidden", {}],
+    ["/v1/exports/notes", {}],
+    ["/v1/exports/remarks?total=true", {}],
+    ["/v1/events?resource=note", {}],
     [`/notes/${note}`, {}],
     [`/notes/${note}`, { method: "PATCH", body: { title: "x" } }],
     [`/notes/${note}`, { method: "DELETE" }],
@@ -119,6 +124,7 @@ onEachDatabase("a policy that fails while the server runs", (database) => {
   ];
   const documents = (): readonly string[] => [
     "{ notes { title } }",
+    '{ search(q: "hidden") { ... on Note { title } } }',
     "{ tags { note { title } } }",
     `{ remark(id: "${remark}") { body } }`,
     `{ node(id: "${note}") { id } }`,
@@ -134,7 +140,14 @@ onEachDatabase("a policy that fails while the server runs", (database) => {
         `subscription { remarkCreated(noteId: "${note}") { body } }`,
         {},
         async (stream) => {
+          const socket = await TestSocket.ready(server);
+          socket.subscribe("1", "subscription { noteUpdated { title } }");
+          await subscriptionStarted();
           writeFileSync(answerFile, code);
+          const failed = await socket.message(({ type }) => type === "error");
+          assert.match(JSON.stringify(failed), /internal_error/);
+          assert.doesNotMatch(JSON.stringify(socket.messages), leaked);
+          await socket.close();
           await stream.ended();
           assert.match(stream.text, /internal_error/);
           assert.doesNotMatch(stream.text, leaked);
@@ -145,6 +158,12 @@ onEachDatabase("a policy that fails while the server runs", (database) => {
         expectAnswer(answer, { status: 500, code: "internal_error" });
         assert.doesNotMatch(answer.text, leaked);
       }
+      const line = JSON.stringify({ noteId: note, body: "x" });
+      const imported = await server.request("/v1/imports/remarks", {
+        ...{ body: line, headers: { "content-type": "application/x-ndjson" } },
+      });
+      assert.equal(imported.body.errors[0].error.code, "internal_error", imported.text);
+      assert.doesNotMatch(imported.text, leaked);
       for (const document of documents()) {
         const answer = await requestGraphql(server, document);
         expectError(answer, { code: "internal_error" });

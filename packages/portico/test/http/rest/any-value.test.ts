@@ -29,7 +29,7 @@ interface Received {
 
 const concurrency = 8;
 /** Requests per test; 0 sends every combination, which takes three minutes for each database. */
-const maxRequests = randomRuns(2_000, 500, "PORTICO_TEST_VALUES");
+const maxRequests = randomRuns(1_000, 500, "PORTICO_TEST_VALUES");
 
 /** The service, and a project with fields of all other kinds. */
 const projects = {

@@ -28,7 +28,7 @@ export function listed(rows: readonly Row[], query: ListQuery): Row[] {
   const keys = [...query.sort, query.sort.at(-1)!.startsWith("-") ? "-id" : "id"];
   const order = (a: Row, b: Row, key: string): number => {
     const name = key.replace(/^-/, "");
-    return (key === name ? 1 : -1) * compare(a[name]!, b[name]!);
+    return (key === name ? 1 : -1) * compare(name, a[name]!, b[name]!);
   };
   return rows
     .filter((row) => query.filters.every((filter) => matches(row[filter.field]!, filter)))
@@ -36,18 +36,33 @@ export function listed(rows: readonly Row[], query: ListQuery): Row[] {
     .sort((a, b) => keys.map((key) => order(a, b, key)).find((each) => each !== 0) ?? 0);
 }
 
+/** The fields whose texts are decimals with two digits after the point. */
+const decimals: ReadonlySet<string> = new Set(["cost"]);
+
+/** The choices of the fields whose choices are ordered. */
+const choices: ReadonlyMap<string, readonly Value[]> = new Map([
+  ["wear", ["new", "good", "fair", "bad"]],
+  ["level", ["low", "medium", "high"]],
+]);
+
 /** Null is smallest, text is ordered by its bytes in UTF-8, false comes before true. */
-function compare(a: Value, b: Value): number {
+function compare(name: string, a: Value, b: Value): number {
   if (a === b) return 0;
   if (a === null || b === null) return a === null ? -1 : 1;
+  const ordered = choices.get(name);
+  if (ordered) return ordered.indexOf(a) - ordered.indexOf(b);
+  if (decimals.has(name)) {
+    const [one, other] = [a, b].map((each) => BigInt(String(each).replace(".", "")));
+    return one! < other! ? -1 : 1;
+  }
   if (typeof a === "string") return Buffer.compare(Buffer.from(a), Buffer.from(String(b)));
   return Number(a) < Number(b) ? -1 : 1;
 }
 
-function matches(value: Value, { operator, values }: Filter): boolean {
+function matches(value: Value, { field, operator, values }: Filter): boolean {
   if (value === null) return false;
   if (operator === "in") return values.includes(value);
-  const order = compare(value, values[0]!);
+  const order = compare(field, value, values[0]!);
   if (operator === "gte") return order >= 0;
   if (operator === "gt") return order > 0;
   return operator === "lte" ? order <= 0 : order < 0;

@@ -78,6 +78,10 @@ onEachDatabase("declared code that throws, in the sandbox", (database) => {
       status: 500,
       message: /^In the action starts of machine: Error: does not start, at portico\.config\.ts/,
     });
+    expectAnswer(await server.request(`/machines/${id}/stops`, { method: "POST" }), {
+      status: 500,
+      message: /^the action stops of machine returned no row; return one, with its id \(machine_\.\.\.\)\./,
+    });
   });
 
   test("GraphQL reports the same", async () => {

@@ -1,5 +1,5 @@
-// Random requests, 20,000 in CI, 10,000 on each database: no response is a 500, every refusal has the one error
-// shape, and no refused request has changed anything.
+// Random requests: no response is a 500, every refusal has the one error shape, and no refused request has changed
+// anything.
 
 import assert from "node:assert/strict";
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
@@ -14,7 +14,7 @@ import { anyBytes } from "./random-request/bytes.ts";
 import { type Piece, segments } from "./random-request/piece.ts";
 import { anyRequest, type FuzzRequest } from "./random-request/request.ts";
 
-const requests = randomRuns(9_000, 1_500, "PORTICO_FUZZ_REST");
+const requests = randomRuns(3_600, 1_500, "PORTICO_FUZZ_REST");
 const rawRequests = Math.ceil(requests / 9);
 
 interface FuzzAnswer {
@@ -46,9 +46,11 @@ interface Snapshot {
   readonly events: number;
 }
 
+const tables = ["tenants", ...segments];
+
 async function snapshot(reader: DatabaseReader): Promise<Snapshot> {
   const rows = new Map<string, string>();
-  for (const table of ["tenants", ...segments]) {
+  for (const table of tables) {
     for (const row of await reader.rows(`select id, t.* from ${table} t`))
       rows.set(`${table} ${row[0]}`, JSON.stringify(row));
   }
@@ -161,7 +163,7 @@ onEachDatabase("random requests", (database) => {
 
   /** Compares the changed rows with the response, and remembers the new state. */
   async function assertEffect(method: string, answer: FuzzAnswer & { target: string }): Promise<void> {
-    const newVersion = await reader.version();
+    const newVersion = await reader.version([...tables, "api_keys"]);
     if (newVersion === version) return;
     version = newVersion;
     const next = await snapshot(reader);
@@ -201,7 +203,7 @@ onEachDatabase("random requests", (database) => {
 
   test(`${requests} random HTTP requests have valid responses`, async () => {
     state = await snapshot(reader);
-    version = await reader.version();
+    version = await reader.version([...tables, "api_keys"]);
     const seen = new Map<number, number>();
     const property = fc.asyncProperty(anyRequest, async (request) => {
       const answer = await send(request);

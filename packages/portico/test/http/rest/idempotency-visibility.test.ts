@@ -105,18 +105,8 @@ onEachDatabase("answers to requests with an Idempotency-Key", (database) => {
 
   test("operations that would ignore the key refuse it", async () => {
     const endpoint = "/v1/webhook-endpoints/webhook_endpoint_01m7ykwq5rem7b4vk0v3tv81cm";
-    for (const [method, path, body] of [
-      ["PATCH", "/v1/me", { name: "Anna" }],
-      ["POST", `${endpoint}/tests`, undefined],
-      ["POST", `${endpoint}/replays`, { from: "2026-01-01T00:00:00Z" }],
-    ] as const) {
-      const answer = await server.request(path, { method, body, headers: headersWith() });
-      expectAnswer(answer, { status: 400, code: "malformed_request" });
-      assert.match(answer.body.error.message, /Idempotency-Key/);
-    }
-    expectAnswer(await server.request("/v1/me", { method: "PATCH", body: { name: "Anna" } }), {
-      status: 200,
-    });
+    const answer = await server.request(`${endpoint}/tests`, { method: "POST", headers: headersWith() });
+    expectAnswer(answer, { status: 400, code: "malformed_request", message: /Idempotency-Key/ });
     const streamed = await server.request("/graphql", {
       body: { query: 'mutation { createNote(input: { title: "Streamed" }) { id } }' },
       headers: { ...headersWith(), accept: "text/event-stream" },
@@ -125,6 +115,73 @@ onEachDatabase("answers to requests with an Idempotency-Key", (database) => {
     assert.equal(streamed.body.errors[0].extensions.code, "malformed_request");
     // A key is harmless where requests can be repeated anyway.
     expectAnswer(await server.request("/notes", { headers: headersWith() }), { status: 200 });
+  });
+
+  test("PATCH /v1/me takes effect once, and its answer belongs to who may change the user", async () => {
+    const options = { method: "PATCH", body: { name: "Anna" }, headers: headersWith(), key };
+    const first = await server.request("/v1/me", options);
+    expectAnswer(first, { status: 200, body: { user: { name: "Anna" } } });
+    const rename = (name: string) => server.request("/v1/me", { method: "PATCH", body: { name }, key });
+    expectAnswer(await rename("Ann"), { status: 200 });
+    const again = await server.request("/v1/me", options);
+    assert.deepEqual([isReplayed(again), again.text], [true, first.text]);
+    expectAnswer(await server.request("/v1/me", { key }), { status: 200, body: { user: { name: "Ann" } } });
+    const other = await server.request("/v1/me", { ...options, body: { name: "Anne" } });
+    expectAnswer(other, { status: 422, code: "idempotency_key_reused" });
+    const wrong = { ...options, body: { role: "owner" }, headers: headersWith() };
+    for (const replayed of [false, true]) {
+      const refused = await server.request("/v1/me", wrong);
+      expectAnswer(refused, { status: 422, details: [{ field: "role", issue: "read_only" }] });
+      assert.equal(isReplayed(refused), replayed);
+    }
+  });
+
+  test("a replay of webhook events is queued once", async () => {
+    const from = new Date().toISOString();
+    const endpoint = { url: "http://127.0.0.1:9/", eventTypes: ["note.*"], status: "disabled" };
+    const { id } = await server.create("/v1/webhook-endpoints", endpoint);
+    await server.create("/notes", { title: "Replayed" });
+    const path = `/v1/webhook-endpoints/${id}`;
+    const options = { body: { from }, headers: headersWith() };
+    const ofDisabled = { ...options, headers: headersWith() };
+    for (const replayed of [false, true]) {
+      const refused = await server.request(`${path}/replays`, ofDisabled);
+      expectAnswer(refused, { status: 409, code: "conflict" });
+      assert.equal(isReplayed(refused), replayed);
+    }
+    expectAnswer(await server.request(path, { method: "PATCH", body: { status: "enabled" } }), {
+      status: 200,
+    });
+    const [first, ...others] = [
+      await server.request(`${path}/replays`, options),
+      ...(await Promise.all([1, 2].map(() => server.request(`${path}/replays`, options)))),
+    ];
+    expectAnswer(first!, { status: 202, body: { count: 1 } });
+    expectAnswer(await server.request(path, { method: "PATCH", body: { status: "disabled" } }), {
+      status: 200,
+    });
+    for (const again of [...others, await server.request(`${path}/replays`, options)])
+      if (again.status === 202) assert.deepEqual([isReplayed(again), again.text], [true, first!.text]);
+      else expectAnswer(again, { status: 409, code: "idempotency_in_progress" });
+    const deliveries = await server.request(`/v1/webhook-deliveries?endpointId=${id}`);
+    assert.equal(deliveries.body.data.length, 1);
+  });
+
+  test("an answer is kept for 24 hours", async () => {
+    const options = { body: { title: "Daily" }, headers: headersWith() };
+    const first = await server.create("/notes", options.body, options);
+    const reader = openReader(server.workspace.databaseUrl);
+    const age = (hours: number) =>
+      reader.write(
+        `update idempotency_keys set created_at = '${new Date(Date.now() - hours * 3_600_000).toISOString()}' where key = 'key-${keys}'`,
+      );
+    await age(23.9);
+    assert.equal((await server.create("/notes", options.body, options)).id, first.id);
+    await age(24.1);
+    await reader.close();
+    const second = await server.create("/notes", options.body, options);
+    assert.notEqual(second.id, first.id);
+    assert.equal((await server.create("/notes", options.body, options)).id, second.id);
   });
 
   test("a header that is sent twice is no key", async () => {

@@ -24,7 +24,7 @@ const orders = resource("order", {
     additions: {
       verb: "add",
       input: {},
-      run: ({ id, count }, _input, { rows }): Promise<{ id: string }> =>
+      run: ({ current: { id, count }, rows }): Promise<{ id: string }> =>
         rows.update(orders, id, { count: Number(count) + 1 }),
     },
   },

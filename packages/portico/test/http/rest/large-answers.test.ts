@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
+import { rssMib } from "../../support/linux-process.ts";
 import { runCommand, serveProcess, type TestServer } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase } from "../../support/server.ts";
 
@@ -135,32 +135,27 @@ onEachDatabase("large responses", (database) => {
     const { pid } = server.portico;
     const requestLarge = (length: number): Promise<number[]> =>
       Promise.all(Array.from({ length }, () => statusOf(server, "/documents?limit=100")));
-    const requestThreeTimes = async (): Promise<number[]> => [
-      ...(await requestLarge(8)),
+    const requestTwice = async (): Promise<number[]> => [
       ...(await requestLarge(8)),
       ...(await requestLarge(8)),
     ];
     await requestLarge(4);
     const before = rssMib(pid);
     let isOver = false;
-    const all = requestThreeTimes().finally(() => {
+    const all = requestTwice().finally(() => {
       isOver = true;
     });
-    const waited: number[] = [];
+    let served = 0;
     let maxRss = before;
     while (!isOver) {
-      const began = performance.now();
       const { status } = await server.request(`/documents/${ids[3]}`);
-      waited.push(Math.round(performance.now() - began));
+      served += 1;
       maxRss = Math.max(maxRss, rssMib(pid));
       assert.equal(status, 200);
     }
-    assert.deepEqual(await all, Array(24).fill(200));
-    const sorted = waited.sort((one, other) => one - other);
-    const [median, maximum] = [sorted[Math.floor(sorted.length / 2)]!, sorted.at(-1)!];
-    const summary = `${sorted.length} others waited ${median} ms (median), ${maximum} ms at most; ${before} MiB before, ${maxRss} at most`;
-    console.log(summary);
-    assert.ok(sorted.length >= 8 && median < 500 && maximum < 3_000, summary);
+    assert.deepEqual(await all, Array(16).fill(200));
+    // If others waited for all large responses that are in progress, one would be served after each eight.
+    assert.ok(served >= 6, `${served} others were served`);
     assert.ok(maxRss < before + maxGrowthMib, `${maxRss} MiB, ${before} before`);
   });
 });
@@ -232,10 +227,4 @@ async function statusOf({ url, portico }: TestServer, path: string): Promise<num
   response.resume();
   await once(response, "end");
   return response.statusCode!;
-}
-
-/** The resident memory of a process, on Linux. */
-function rssMib(pid: number): number {
-  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Math.round(Number(kibibytes) / 1024);
 }

@@ -24,7 +24,7 @@ import {
 } from "./collection-model.ts";
 
 /** Random collections for each kind of page; each of them is followed 20 or 30 times. */
-const collections = randomRuns(25, 8, "PORTICO_TEST_COLLECTIONS");
+const collections = randomRuns(12, 8, "PORTICO_TEST_COLLECTIONS");
 const fixture = `${projectFolder}/packages/portico/test/fixtures/library`;
 
 /** The declarations of the fixture, as far as a caller sees them. */
@@ -43,6 +43,10 @@ const books: Collection = {
     pages: "range",
     price: "range",
     publishedAt: "range",
+    cost: "range",
+    boughtOn: "range",
+    wear: "range",
+    level: "range",
   },
   sorts: [
     "createdAt",
@@ -55,17 +59,21 @@ const books: Collection = {
     "publishedAt",
     "genre",
     "mac",
+    "cost",
+    "boughtOn",
+    "wear",
+    "level",
   ],
   searched: ["title", "subtitle"],
 };
 const copies: Collection = {
-  filters: { genre: "equality", subtitle: "range", pages: "range" },
-  sorts: ["createdAt", "subtitle", "publishedAt", "price"],
+  filters: { genre: "equality", subtitle: "range", pages: "range", cost: "range" },
+  sorts: ["createdAt", "subtitle", "publishedAt", "price", "cost", "wear", "level"],
   searched: ["title"],
 };
 const loans: Collection = {
-  filters: { genre: "equality", isLent: "equality", price: "range" },
-  sorts: ["createdAt", "subtitle", "price", "mac"],
+  filters: { genre: "equality", isLent: "equality", price: "range", cost: "equality" },
+  sorts: ["createdAt", "subtitle", "price", "mac", "cost"],
   searched: ["subtitle"],
 };
 
@@ -78,6 +86,10 @@ const allFields = [
   "publishedAt",
   "genre",
   "mac",
+  "cost",
+  "boughtOn",
+  "wear",
+  "level",
   "createdAt",
 ];
 
@@ -109,6 +121,25 @@ const anyTimestamp = fc
   )
   .map((time) => new Date(time).toISOString());
 
+/** Units of a hundredth, many of which a double cannot represent. */
+const maxUnits = 10n ** 18n - 1n;
+const anyDecimal = fc
+  .oneof(
+    fc.bigInt({ min: -200n, max: 200n }),
+    fc.bigInt({ min: -maxUnits, max: maxUnits }),
+    fc.constantFrom(maxUnits, maxUnits - 1n, -maxUnits, 2n ** 53n, 2n ** 53n + 1n),
+  )
+  .map((units) => {
+    const digits = String(units < 0n ? -units : units).padStart(3, "0");
+    return `${units < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+  });
+const anyDate = fc.oneof(
+  fc.constantFrom("0001-01-01", "9999-12-31", "2024-02-29"),
+  fc
+    .integer({ min: 20_000, max: 20_003 })
+    .map((day) => new Date(day * 86_400_000).toISOString().slice(0, 10)),
+);
+
 const nullable = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(values, { freq: 4 });
 
 const book = fc.record({
@@ -120,6 +151,10 @@ const book = fc.record({
   publishedAt: nullable(anyTimestamp),
   genre: fc.constantFrom("drama", "poetry", "prose"),
   mac: fc.integer({ min: 0, max: 2 }),
+  cost: nullable(anyDecimal),
+  boughtOn: nullable(anyDate),
+  wear: fc.constantFrom("new", "good", "fair", "bad"),
+  level: nullable(fc.constantFrom("low", "medium", "high")),
 });
 const bookList = fc.array(book, { maxLength: 30 });
 
@@ -211,6 +246,10 @@ const fallbackValues: Readonly<Record<string, Value>> = {
   pages: 0,
   price: 0,
   publishedAt: "1970-01-01T00:00:00.000Z",
+  cost: "0.00",
+  boughtOn: "2024-10-05",
+  wear: "fair",
+  level: "medium",
 };
 
 function parametersOf(query: ListQuery, { fields }: Walk): URLSearchParams {

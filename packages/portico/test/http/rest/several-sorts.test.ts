@@ -11,7 +11,7 @@ import { onEachDatabase } from "../../support/server.ts";
 import { type Filter, type ListQuery, listed, type Row } from "./collection-model.ts";
 
 const cwd = resolve(import.meta.dirname, "../../fixtures/tasks");
-const runs = randomRuns(60, 15);
+const runs = randomRuns(30, 15);
 const rowCount = 30;
 
 const fields = ["id", "title", "status", "priority", "dueAt", "points", "createdAt"];
