@@ -57,7 +57,7 @@ export async function callerNamed(
     const caller = await principals.current({ kind: "key", tenantId, keyId: name });
     if (caller) return caller;
     throw new OperatorError(
-      `the tenant has no valid key ${name}: it is unknown, revoked or expired, or its owner is inactive (401)`,
+      `the tenant has no valid secret key ${name}: it is unknown, revoked or expired, or its owner is inactive (401); a publishable key reads what --as anonymous reads`,
     );
   }
   const userId = name.includes("@") ? (await new UserLookup(store).findByEmail(tenantId, name))?.id : name;
@@ -101,7 +101,8 @@ export async function explainAccess(
   return { as, refused: null, policies, failing: null };
 }
 
-export function accessLines({ as, refused, policies, failing }: ExplainedAccess): string[] {
+/** Who the caller is, and whether the request is refused. */
+export function accessLines({ as, refused, failing }: ExplainedAccess): string[] {
   const { kind, userId, role, scopes } = as;
   const owner = kind === "user" ? ` ${userId}` : ` of ${userId}`;
   const who = `${kind}${userId === null ? "" : owner}${role === null ? "" : ` with the role ${role}`}`;
@@ -112,6 +113,11 @@ export function accessLines({ as, refused, policies, failing }: ExplainedAccess)
       ? [`The row does not meet the ${failing.policy} of ${failing.resource}: ${failing.condition}`]
       : []),
     ...(refused?.status === 404 && !failing ? ["The tenant has no such row."] : []),
+  ];
+}
+
+export function policyLines({ policies }: ExplainedAccess): string[] {
+  return [
     ...(policies.length > 0 ? ["Policies:"] : ["No policy applies."]),
     ...policies.map(({ resource, policy, condition }) => `  ${resource}, ${policy}: ${condition}`),
   ];
@@ -169,6 +175,8 @@ function resourcesIn({ members }: Selection): readonly ResourceModel[] {
         return [member.reference.reference!.target, ...resourcesIn(member.selection)];
       case "list":
         return [member.resource, ...resourcesIn(member.selection)];
+      case "count":
+        return [member.count.resource];
       case "part":
         return resourcesIn(member.selection);
       default:

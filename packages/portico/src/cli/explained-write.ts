@@ -22,9 +22,10 @@ const operations: Readonly<Partial<Record<OperationKind, WriteOperation>>> = {
 };
 
 /** @throws OperatorError if the API has no such operation on rows */
-export function writeOf({ operations: all }: Model, method: string, path: string): ExplainedWrite {
+export function writeOf(model: Model, method: string, path: string): ExplainedWrite {
   const [target = ""] = path.split("?", 1);
-  for (const operation of all) {
+  const older = model.olderVersions.flatMap((version) => version.operations);
+  for (const operation of [...model.operations, ...older]) {
     if (operation.kind === "module" || operation.method !== method) continue;
     const writes = operations[operation.kind];
     if (writes === undefined) continue;
@@ -33,7 +34,8 @@ export function writeOf({ operations: all }: Model, method: string, path: string
       const found = pattern.exec(target);
       if (!found) continue;
       const { id, parentId } = found.groups ?? {};
-      return { resource: operation.resource, operation: writes, id, parentId };
+      const { current = operation.resource } = operation.resource;
+      return { resource: current, operation: writes, id, parentId };
     }
   }
   throw new OperatorError(`the API has no ${method} of a row at ${path}`);

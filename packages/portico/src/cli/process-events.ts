@@ -1,7 +1,8 @@
 // Ends the process: on a signal, or after an uncaught exception.
 
+import { safeError } from "../lib/safe-error.ts";
 import type { PorticoServer } from "../server.ts";
-import { RejectionLog, safeError } from "./rejection-log.ts";
+import { RejectionLog } from "./rejection-log.ts";
 
 /** The process exits after this time, whatever is still in progress; longer than requests and emails may take. */
 const shutdownTimeoutMs = 30_000;
@@ -11,8 +12,10 @@ const signals = ["SIGTERM", "SIGINT"] as const;
  * Closes the server on SIGTERM and SIGINT (exit code 0) and after an uncaught exception (exit code 1), which leaves the
  * process in an unknown state. A second signal ends the process at once. An unhandled rejection affects nothing else: it
  * is logged, and the process continues.
+ *
+ * @returns closes the server and ends the process with this exit code
  */
-export function handleProcessEvents(server: PorticoServer): void {
+export function handleProcessEvents(server: PorticoServer): (exitCode: number) => void {
   const { logger } = server.log;
   let isStopping = false;
   const stop = (exitCode: number): void => {
@@ -39,4 +42,5 @@ export function handleProcessEvents(server: PorticoServer): void {
     logger.fatal({ err: safeError(error) }, "uncaught exception: stopping");
     stop(1);
   });
+  return stop;
 }

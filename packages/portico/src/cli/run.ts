@@ -1,7 +1,7 @@
 // Finds the command of a call and runs it.
 
 import packageJson from "../../package.json" with { type: "json" };
-import { OperatorError, Problem } from "../errors.ts";
+import { OperatorError } from "../errors.ts";
 import type { Project } from "../runtime/config.ts";
 import { type Command, type CommandOutput, helpOf, helpOfAll, parseArguments } from "./command.ts";
 
@@ -10,15 +10,21 @@ const { version } = packageJson;
 /** Commands by their first word. A call loads only its own group: the server takes much longer to load than `key list`. */
 const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonly Command[] }>>> = {
   serve: () => import("./commands/serve.ts"),
+  dev: () => import("./commands/dev.ts"),
   migrate: () => import("./commands/migrate.ts"),
+  upgrade: () => import("./commands/upgrade.ts"),
   explain: () => import("./commands/explain.ts"),
   schema: () => import("./commands/schema.ts"),
+  openapi: () => import("./commands/openapi.ts"),
+  types: () => import("./commands/types.ts"),
   tenant: () => import("./commands/tenant.ts"),
   user: () => import("./commands/user.ts"),
   key: () => import("./commands/key.ts"),
   log: () => import("./commands/log.ts"),
   event: () => import("./commands/event.ts"),
+  export: () => import("./commands/export.ts"),
   import: () => import("./commands/import.ts"),
+  job: () => import("./commands/job.ts"),
   mail: () => import("./commands/mail.ts"),
   client: () => import("./commands/client.ts"),
   webhook: () => import("./commands/webhook.ts"),
@@ -68,10 +74,4 @@ async function everyCommand(): Promise<readonly Command[]> {
 
 function outputText({ json, lines }: CommandOutput, isJson: boolean): string {
   return isJson ? JSON.stringify(json) : lines.join("\n");
-}
-
-/** One line for an error that the operator can fix; any other is a bug, and its stack helps to find it. */
-export function operatorMessage(error: unknown): string {
-  if (error instanceof OperatorError || error instanceof Problem) return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -13,6 +13,7 @@ import type { Condition } from "../query/condition.ts";
 import { wholeRow } from "../query/selection.ts";
 import { newestFirst } from "../query/sort.ts";
 import { type Assembly, assemble, withStore } from "../runtime/compose.ts";
+import type { Settings } from "../runtime/settings/settings.ts";
 import type { Store } from "../store/store.ts";
 import type { WebhookEndpoints } from "../webhooks/endpoint.ts";
 import type { Arguments } from "./command.ts";
@@ -29,9 +30,11 @@ export class TenantContext {
   readonly caller: Caller;
   readonly apiKeys: ApiKeys;
   readonly webhookEndpoints: WebhookEndpoints;
+  readonly settings: Settings;
 
-  constructor(store: Store, { model, apiKeys, webhookEndpoints }: Assembly, tenantId: string) {
+  constructor(store: Store, { model, settings, apiKeys, webhookEndpoints }: Assembly, tenantId: string) {
     this.store = store;
+    this.settings = settings;
     this.engine = new Engine(model, store);
     this.caller = systemCaller(model, tenantId);
     this.apiKeys = apiKeys;

@@ -3,6 +3,7 @@
 
 import { once } from "node:events";
 import { OperatorError } from "../errors.ts";
+import { selectsType, unknownPatterns } from "../events/event-patterns.ts";
 import { EventFeed } from "../events/feed.ts";
 import type { RecordedEvent } from "../events/recorded-event.ts";
 import { StoredNames } from "../events/stored-names.ts";
@@ -11,7 +12,6 @@ import { VisibleEvents } from "../subscriptions/visible-events.ts";
 import { attemptDelivery } from "../webhooks/attempt.ts";
 import { maxResponseBytes } from "../webhooks/delivery.ts";
 import { endpointUrlError } from "../webhooks/endpoint-url.ts";
-import { selectsType, unknownPatterns } from "../webhooks/event-types.ts";
 import { generateSecret, keyOf } from "../webhooks/secret.ts";
 import type { TenantContext } from "./tenant-work.ts";
 

@@ -1,13 +1,9 @@
 // portico event list
 
-import { randomUUID } from "node:crypto";
-import { EventLog } from "../../event-log/event-log.ts";
-import { EventReader } from "../../events/event-reader.ts";
-import { StoredNames } from "../../events/stored-names.ts";
+import { eventText } from "../../event-log/logged-event.ts";
 import { maxLimit } from "../../model/operation-parameters.ts";
-import { PositionCursors } from "../../query/position-cursors.ts";
-import { VisibleEvents } from "../../subscriptions/visible-events.ts";
 import type { Command } from "../command.ts";
+import { eventLogOf } from "../event-log.ts";
 import { type TenantContext, tenantOption, withTenant } from "../tenant-work.ts";
 
 const defaultLimit = 100;
@@ -38,27 +34,20 @@ const eventList: Command = {
 };
 
 async function newestEvents(
-  { store, engine, caller }: TenantContext,
+  context: TenantContext,
   type: string | undefined,
   limit: number,
 ): Promise<readonly ListedEvent[]> {
-  const names = new StoredNames(engine.model.resources);
-  const visible = new VisibleEvents(engine, { skip: () => {} });
-  // Its cursors are valid for this command only.
-  const log = new EventLog(
-    new EventReader(store, names),
-    visible,
-    new PositionCursors([randomUUID()], "events"),
-  );
+  const { log } = eventLogOf(context);
   const events: ListedEvent[] = [];
   let cursor: string | undefined;
   do {
-    const page = await log.list(caller, {
+    const page = await log.list(context.caller, {
       filter: { types: type === undefined ? undefined : [type] },
       ...{ isOldestFirst: false, isBackward: false, cursor },
       limit: Math.min(limit - events.length, maxLimit),
     });
-    events.push(...page.events.map((text): ListedEvent => JSON.parse(text)));
+    events.push(...page.events.map((event): ListedEvent => JSON.parse(eventText(event))));
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined && events.length < limit);
   return events;

@@ -2,16 +2,27 @@
 
 import { systemCaller } from "../../auth/system-caller.ts";
 import { findTenant } from "../../auth/tenants/tenant.ts";
+import type { Caller } from "../../declare/caller.ts";
 import { Engine } from "../../engine/engine.ts";
+import { PolicyError } from "../../engine/policy.ts";
 import { OperatorError } from "../../errors.ts";
+import type { RouteModel } from "../../model/route.ts";
 import { CursorCodec } from "../../query/cursor.ts";
 import { assemble } from "../../runtime/compose.ts";
 import { existingSecrets } from "../../runtime/secrets.ts";
 import { type ExplainedStatement, explainRead } from "../../store/explain/explained-read.ts";
 import { type ExplainingStore, openForPlans } from "../../store/explain/open.ts";
 import { isList } from "../../store/explain/recorded-reads.ts";
-import type { Arguments, Command } from "../command.ts";
-import { accessLines, callerNamed, type ExplainedAccess, explainAccess } from "../explained-access.ts";
+import type { Store } from "../../store/store.ts";
+import type { Arguments, Command, CommandOutput } from "../command.ts";
+import {
+  accessLines,
+  callerNamed,
+  type ExplainedAccess,
+  explainAccess,
+  policyLines,
+} from "../explained-access.ts";
+import { refusalOfRoute, routeAt, routeLine } from "../explained-route.ts";
 import { writeOf } from "../explained-write.ts";
 import { RefusedRequest, requestGraphql, requestRest } from "../recorded-request.ts";
 import { tenantOption } from "../tenant-work.ts";
@@ -48,6 +59,8 @@ const explain: Command = {
         who === undefined
           ? systemCaller(model, tenant.id)
           : await callerNamed(store, model, settings, tenant.id, who);
+      const route = args.isSet("graphql") ? undefined : routeAt(model, method, request);
+      if (route) return explainRoute(store, route, { request, caller, isNamed: who !== undefined });
       let refusal: RefusedRequest | undefined;
       const write = method === "GET" ? undefined : writeOf(model, method, request);
       if (!write) {
@@ -69,15 +82,36 @@ const explain: Command = {
         json: { request, ...access, statements },
         lines: [
           ...accessLines(access),
+          ...policyLines(access),
           ...(statements.length > 0 ? [""] : []),
           ...statementLinesOf(statements),
         ],
       };
+    } catch (error) {
+      throw error instanceof PolicyError ? new OperatorError(error.message, { cause: error }) : error;
     } finally {
       await database.close();
     }
   },
 };
+
+/** @param asked.isNamed whether `--as` names the caller */
+async function explainRoute(
+  store: Store,
+  route: RouteModel,
+  asked: { readonly request: string; readonly caller: Caller; readonly isNamed: boolean },
+): Promise<CommandOutput> {
+  const { request, caller, isNamed } = asked;
+  const described = { name: route.name, scope: route.scope, isPublic: route.isPublic };
+  const statements: readonly ExplainedStatement[] = [];
+  if (!isNamed) return { json: { request, route: described, statements }, lines: [routeLine(route)] };
+  const refusal = refusalOfRoute(route, caller);
+  const access = await explainAccess(store, caller, { reads: [], write: undefined, refusal });
+  return {
+    json: { request, route: described, ...access, statements },
+    lines: [routeLine(route), ...accessLines(access)],
+  };
+}
 
 async function statementsOf(
   { database, recorder }: ExplainingStore,

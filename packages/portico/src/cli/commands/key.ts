@@ -20,27 +20,30 @@ const keyCreate: Command = {
   summary: "Create an API key and print it. It is shown only once.",
   options: {
     name: { value: "NAME", help: "a label for its owner", isRequired: true },
-    scopes: { value: "A,B", help: "its scopes: posts:read,posts:write", isRequired: true },
+    scopes: { value: "A,B", help: "its scopes: posts:read,posts:write; a publishable key needs none" },
     type: { value: "TYPE", help: "secret (default) or publishable" },
     tenant: tenantOption,
     user: { value: "ID", help: "its owner (default: the tenant's first user)" },
     "expires-at": { value: "DATE", help: "ISO 8601 (default: in one year; at most two years)" },
     ...quotaOptions,
   },
-  run: (args) =>
-    withTenant(args, async (context) => {
+  run(args) {
+    const needsScopes = args.isSet("scopes") || args.text("type") !== "publishable";
+    const scopes = needsScopes ? { scopes: args.list("scopes") } : {};
+    return withTenant(args, async (context) => {
       const { store, engine, caller, apiKeys } = context;
       const ownerId = await findUser(store, caller.tenantId, args.text("user"));
       const written = await engine.create(caller, context.model(apiKeys), {
         name: args.required("name"),
-        scopes: args.list("scopes"),
+        ...scopes,
         ...ifPresent("type", args.text("type")),
         ...ifPresent("expiresAt", args.timestamp("expires-at")),
         ...ifPresent("rateLimit", parseQuota(args)),
         ...ifPresent("ownerId", ownerId ?? undefined),
       });
       return keyOutput(written);
-    }),
+    });
+  },
 };
 
 const keyList: Command = {

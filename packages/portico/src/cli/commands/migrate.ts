@@ -22,6 +22,7 @@ import type { Store } from "../../store/store.ts";
 import type { Arguments, Command, CommandOutput } from "../command.ts";
 import { columnName, dropRequest } from "../migration/column-name.ts";
 import { confirmLosses } from "../migration/confirm.ts";
+import { removeDroppedFiles } from "../migration/dropped-files.ts";
 import { migrateLayout } from "../migration/layout.ts";
 import { type PlanOptions, planFile, readPlanFile } from "../migration/plan-file.ts";
 import { MigrationProgress } from "../migration/progress.ts";
@@ -85,6 +86,7 @@ const migrateCommand: Command = {
         if (isContraction) rewrittenEvents = await contract(store, isDryRun, onProgress);
       };
       const { statements, indexes, plan } = await migrate(store, tables, { ...options, complete });
+      if (!isDryRun) await removeDroppedFiles(store, drops);
       if (isDryRun && isContraction) rewrittenEvents = await contract(store, isDryRun, onProgress);
       return {
         isDryRun,

@@ -16,11 +16,11 @@ const serve: Command = {
     const { folder, environment } = args.project;
     const app = await loadApp(folder);
     const settings = readSettings(environment, app.settings);
-    const server = await createServer(app, { ...settings, log: await standardOutput() });
+    const server = await createServer(app, { ...settings, log: standardOutput() });
     await server.listen();
     handleProcessEvents(server);
     const { url, sandboxKey: key } = server;
-    const greetingText = key === undefined ? "" : greeting(app, server.engine, url, key);
+    const greetingText = key === undefined ? "" : greeting(server, key);
     process.stdout.write(args.isSet("json") ? `${JSON.stringify({ url, key })}\n` : greetingText);
     server.logListening();
     return undefined;

@@ -57,11 +57,12 @@ const webhookTest: Command = {
   positionals: ["ID"],
   run: (args) =>
     withTenant(args, async (context) => {
-      const { store, engine, caller } = context;
+      const { store, engine, caller, settings } = context;
       const [endpointId = ""] = args.positionals;
       const target = await findEndpoint(store, store.database, { tenantId: caller.tenantId, endpointId });
       if (!target) throw new OperatorError(`the tenant has no webhook endpoint ${endpointId}`);
-      const delivery = JSON.parse(await sendTest({ store, engine }, caller, target));
+      const attemptTimeoutMs = settings.webhookTimeout * 1_000;
+      const delivery = JSON.parse(await sendTest({ store, engine, attemptTimeoutMs }, caller, target));
       const { status, attempts, lastStatus, lastError, durationMs, id } = delivery;
       const answer = lastError ?? `The endpoint answered ${lastStatus} after ${durationMs} ms.`;
       const state = status === "pending" ? "is pending" : `has ${status}`;
