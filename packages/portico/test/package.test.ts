@@ -1,137 +1,161 @@
-// The package as others install it: the tarball and the packages that it depends on, in a folder outside the repository.
-// The packages are copied from this repository's node_modules, so that nothing is downloaded.
+// The packages as others install them: by npm and the Node of the machine, from a registry, in a folder outside the
+// repository.
 
 import { deepEqual, equal, match, ok } from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { after, before, test } from "node:test";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
 import { blocksOf } from "./support/document.ts";
-import { makeWorkspace, PorticoProcess, projectFolder, type Workspace } from "./support/server.ts";
+import { whyMissing } from "./support/installed-programs.ts";
+import { NpmRegistry } from "./support/npm-registry.ts";
+import { NpmUser, type Running } from "./support/npm-user.ts";
+import { type Answer, projectFolder } from "./support/server.ts";
 
-let workspace: Workspace;
-let folder: string;
-let server: PorticoProcess;
+describe("packages that npm installs", { skip: whyMissing("npm") }, () => {
+  let registry: NpmRegistry;
+  let user: NpmUser;
+  /** The folder of the project. */
+  let folder: string;
+  let server: Running;
+  let url: string;
+  let key: string;
 
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), "portico-installed-"));
-  install(folder);
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "my-api", type: "module" }));
-  const readme = readFileSync(join(folder, "node_modules/portico/README.md"), "utf8");
-  const declaration = blocksOf(readme).find(({ language }) => language === "ts")!.text;
-  writeFileSync(join(folder, "portico.config.ts"), declaration);
-  workspace = await makeWorkspace("sqlite");
-  const file = join(folder, "node_modules/portico/bin/portico.js");
-  server = await PorticoProcess.start(workspace, { cwd: folder, file });
-});
-
-after(async () => {
-  await server?.stop();
-  await workspace?.remove();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-test("the installed package holds JavaScript, declarations and what npm shows, and no TypeScript sources", () => {
-  const files = execFileSync("find", [join(folder, "node_modules/portico"), "-type", "f"], {
-    encoding: "utf8",
-  })
-    .trim()
-    .split("\n")
-    .map((path) => path.slice(join(folder, "node_modules/portico/").length));
-  for (const name of [
-    "LICENSE",
-    "README.md",
-    "CHANGELOG.md",
-    "bin/portico.js",
-    "src/index.js",
-    "src/index.d.ts",
-  ])
-    ok(files.includes(name), name);
-  for (const name of files) ok(/^[A-Z]|^package\.json$|^bin\/|\.(js|js\.map|d\.ts)$/.test(name), name);
-});
-
-test("the resources of the package's README are served, over REST and GraphQL", async () => {
-  const made = await server.request("/tasks", { body: { title: "Paint the door" } });
-  equal(made.status, 201, made.text);
-  // A search is read in a thread, whose program is another file.
-  const found = await server.request("/tasks?q=door");
-  equal(found.body.data[0].id, made.body.id);
-  const query = "{ tasks { title state } }";
-  const answer = await server.request("/graphql", { body: { query } });
-  deepEqual(answer.body, { data: { tasks: [{ title: "Paint the door", state: "open" }] } });
-});
-
-test("GraphiQL's files are served, which a process of its own compresses", async () => {
-  const page = await fetch(`${server.url}/graphql`, { headers: { accept: "text/html" } });
-  const script = /src="([^"]+)"/.exec(await page.text())![1]!;
-  const file = await fetch(server.url + script, { headers: { "accept-encoding": "br" } });
-  equal(file.status, 200);
-  equal(file.headers.get("content-encoding"), "br");
-  await file.arrayBuffer();
-});
-
-test("the declarations of the package check what a project writes", () => {
-  const tsc = join(projectFolder, "node_modules/typescript/bin/tsc");
-  const check = (file: string): string => {
-    const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "esnext", "--types", "node"];
-    try {
-      const roots = ["--typeRoots", join(projectFolder, "node_modules/@types")];
-      return execFileSync(process.execPath, [tsc, ...options, ...roots, file], {
-        cwd: folder,
-        encoding: "utf8",
-      });
-    } catch (error) {
-      return (error as { stdout: string }).stdout;
-    }
-  };
-  equal(check("portico.config.ts"), "");
-  writeFileSync(join(folder, "wrong.ts"), 'import { text } from "portico";\ntext({ max: "10" });\n');
-  match(check("wrong.ts"), /wrong\.ts\(2,8\): error TS2322/);
-});
-
-/** Unpacks the tarball, and copies the packages that it needs to where npm would put them. */
-function install(into: string): void {
-  const printed = execFileSync(process.execPath, [join(projectFolder, "packages/portico/pack.ts")], {
-    encoding: "utf8",
-  });
-  const tarball = printed.trim().split("\n").at(-1)!;
-  const modules = join(into, "node_modules");
-  mkdirSync(join(modules, "portico"), { recursive: true });
-  execFileSync("tar", ["-xzf", tarball, "-C", join(modules, "portico"), "--strip-components=1"]);
-  for (const path of neededPaths()) {
-    mkdirSync(dirname(join(into, path)), { recursive: true });
-    // Packages inside of a package are in the list themselves.
-    cpSync(join(projectFolder, path), join(into, path), {
-      recursive: true,
-      filter: (source) => !source.slice(join(projectFolder, path).length).includes("/node_modules"),
+  before(async () => {
+    const packed = execFileSync(process.execPath, [join(projectFolder, "packages/pack.ts")], {
+      encoding: "utf8",
     });
+    registry = await NpmRegistry.start(packed.trim().split("\n"));
+    user = new NpmUser(registry.url);
+    const created = await user.run(".", "npm", "create", "portico@latest", "my-api", "--", "--yes");
+    equal(created.code, 0, created.output);
+    folder = join(user.folder, "my-api");
+    server = user.start("my-api", "npm", "start");
+    [, url = ""] = await server.printed(/"url":"(http:[^"]+)"/);
+    [, key = ""] = await server.printed(/\s{2}(sk_\w+_[\w-]{43})\n/);
+  });
+
+  after(async () => {
+    await server?.stop();
+    user?.remove();
+    await registry?.stop();
+  });
+
+  /** The example of the page of the package. */
+  function declarationOfReadme(): string {
+    const readme = readFileSync(join(folder, "node_modules/portico/README.md"), "utf8");
+    return blocksOf(readme).find(({ language }) => language === "ts")!.text;
   }
-}
 
-/** Folders of the packages that `portico` needs, as the lock file has them. */
-function neededPaths(): ReadonlySet<string> {
-  const locked: Readonly<Record<string, { readonly dependencies?: object } | undefined>> = JSON.parse(
-    readFileSync(join(projectFolder, "package-lock.json"), "utf8"),
-  ).packages;
-  const paths = new Set<string>();
-  const addDependencies = (of: string): void => {
-    for (const name of Object.keys(locked[of]?.dependencies ?? {})) {
-      const path = foldersAbove(of)
-        .map((above) => `${above}node_modules/${name}`)
-        .find((candidate) => locked[candidate]);
-      if (path === undefined) throw new Error(`${name} is not in the lock file`);
-      if (paths.has(path)) continue;
-      paths.add(path);
-      addDependencies(path);
+  /** @param body sent as JSON by POST */
+  async function request(path: string, body?: unknown): Promise<Pick<Answer, "status" | "body">> {
+    const response = await fetch(url + path, {
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: await response.json() };
+  }
+
+  test("the installed package holds JavaScript, declarations and what npm shows, and no TypeScript sources", () => {
+    const files = globSync("**/*.*", { cwd: join(folder, "node_modules/portico") });
+    ok(existsSync(join(folder, "node_modules/portico/LICENSE")));
+    for (const name of ["README.md", "CHANGELOG.md", "bin/portico.js", "src/index.js", "src/index.d.ts"])
+      ok(files.includes(name), name);
+    const needed =
+      /^[A-Z]|^package\.json$|^bin\/|\.(js|d\.ts)$|^src\/reference-pages\/browser\/\w+\.css$|\/graphiql-texts\.(json\.br|LICENSE)$/;
+    deepEqual(
+      files.filter((name) => !needed.test(name)),
+      [],
+    );
+  });
+
+  test("the new project is served, over REST and GraphQL", async () => {
+    const made = await request("/notes", { title: "Paint the door" });
+    equal(made.status, 201);
+    // A search is read in a thread, whose program is another file.
+    const found = await request("/notes?q=door");
+    equal(found.body.data[0].id, made.body.id);
+    const answer = await request("/graphql", { query: "{ notes { title status } }" });
+    deepEqual(answer.body, { data: { notes: [{ title: "Paint the door", status: "open" }] } });
+  });
+
+  test("MCP, whose SDK is not installed, says so", async () => {
+    const { status, body } = await request("/mcp", { jsonrpc: "2.0", id: 1, method: "ping" });
+    deepEqual([status, body.error.message], [503, "MCP is not set up on this server."]);
+    await server.printed(/(npm install @modelcontextprotocol\/server)/);
+  });
+
+  test("the reference pages and GraphiQL are served, with their scripts and styles", async () => {
+    for (const path of ["/docs", "/graphql"]) {
+      const page = await (await fetch(url + path, { headers: { accept: "text/html" } })).text();
+      const files = [...page.matchAll(/(?:src|<link rel="stylesheet" href)="(\/[^"]+)"/g)].map(
+        ([, file]) => file!,
+      );
+      ok(files.length >= 2, page);
+      for (const file of files) {
+        const response = await fetch(url + file, { headers: { "accept-encoding": "br" } });
+        deepEqual([response.status, response.headers.get("content-encoding")], [200, "br"], file);
+        ok((await response.text()).length > 100, file);
+      }
     }
-  };
-  addDependencies("packages/portico");
-  return paths;
-}
+  });
 
-/** Where Node looks for a package that another one needs, nearest first: `["node_modules/a/", ""]`. */
-function foldersAbove(path: string): string[] {
-  const parts = path.split("/node_modules/");
-  return [...parts.map((_, index) => `${parts.slice(0, parts.length - index).join("/node_modules/")}/`), ""];
-}
+  test("the API is described by OpenAPI", async () => {
+    const { body } = await request("/openapi.json");
+    ok("/v1/notes" in body.paths);
+  });
+
+  test("the tests of the new project pass", async () => {
+    const { code, output } = await user.run("my-api", "npm", "test");
+    equal(code, 0, output);
+    match(output, /pass 2\n/);
+  });
+
+  test("a program calls the API with the typed client, and the compiler checks programs and declarations", async () => {
+    const program = `import { createClient } from "portico/client";
+import type app from "../portico.config.ts";
+
+const client = createClient<typeof app>({ baseUrl: process.argv[2]!, credential: process.argv[3]! });
+const note = await client.notes.create({ title: "From a program" });
+const status: "open" | "done" = note.status;
+console.log(note.title, status);
+`;
+    writeFileSync(join(folder, "test/program.ts"), program);
+    const called = await user.run("my-api", "npm", "exec", "--", "node", "test/program.ts", url, key);
+    match(called.output, /^From a program open$/m);
+    writeFileSync(join(folder, "resources/of-readme.ts"), declarationOfReadme());
+    const wrong = 'import { text } from "portico";\n\ntext({ max: "10" });\n';
+    writeFileSync(join(folder, "resources/wrong.ts"), wrong);
+    writeFileSync(join(folder, "test/wrong.ts"), program.replace("title:", "titel:"));
+    const { output } = await user.run("my-api", "npm", "run", "types", "--", "--singleThreaded");
+    const errors = output.matchAll(/^(\S+): error TS/gm).map(([, position]) => position);
+    deepEqual([...errors].sort(), ["resources/wrong.ts(3,8)", "test/wrong.ts(5,42)"]);
+  });
+
+  test("another version of Node is refused with one line", () => {
+    const older = `data:text/javascript,${encodeURIComponent(
+      'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "24.1.0" } });',
+    )}`;
+    const run = (...words: readonly string[]): { readonly status: number | null; readonly stderr: string } =>
+      spawnSync(process.execPath, ["--import", older, ...words], { cwd: folder, encoding: "utf8" });
+    const command = run("node_modules/portico/bin/portico.js", "--help");
+    deepEqual(
+      [command.status, command.stderr],
+      [1, "portico: this is Node 24.1.0; Portico needs Node 26 or later\n"],
+    );
+    const program = run("--input-type=module", "--eval", 'import "portico";');
+    equal(program.status, 1);
+    match(program.stderr, /^Error: this is Node 24\.1\.0; Portico needs Node 26 or later$/m);
+  });
+
+  test("npm run dev serves the declaration of the package's README as soon as it is written", async () => {
+    await server.stop();
+    server = user.start("my-api", "npm", "run", "dev");
+    [, url = ""] = await server.printed(/running at (http:\S+),/);
+    equal((await request("/notes")).status, 200);
+    writeFileSync(join(folder, "portico.config.ts"), declarationOfReadme());
+    await server.printed(/^Restarted/m);
+    const { status, body } = await request("/tasks", { title: "Paint the door" });
+    deepEqual([status, body.state], [201, "open"]);
+  });
+});
