@@ -3,7 +3,10 @@
 import { join } from "node:path";
 import { runChild } from "./child.ts";
 import { Comparison, type MeasuredRow, type Report } from "./comparison.ts";
+import { type MeasuredExports, measureExports } from "./exports.ts";
 import type { Filled } from "./fill.ts";
+import type { FilledTenants } from "./fill-tenants.ts";
+import { type MeasuredImports, measureImports } from "./imports.ts";
 import { LimitServer } from "./limit.ts";
 import { keyHeader, type LoadTool } from "./load.ts";
 import { loadTool } from "./load-tool.ts";
@@ -17,16 +20,29 @@ import { Pgbench } from "./pgbench.ts";
 import { environmentFor, PorticoServer, projectFolder } from "./portico-server.ts";
 import { Rival } from "./rival.ts";
 import { rivalKinds } from "./rival-kinds.ts";
-import { createRow, findDeepPage, mixedParts, policyRows, readRows, tokenRow } from "./rows.ts";
+import {
+  createRow,
+  findDeepPage,
+  mixedParts,
+  policyRows,
+  type Row,
+  readRows,
+  tenantRows,
+  tokenRow,
+} from "./rows.ts";
+import { type MeasuredWebhooks, measureWebhooks } from "./webhooks.ts";
 import { createWorkspace, type Workspace } from "./workspace.ts";
 
 export interface Measured {
   readonly database: DatabaseName;
   readonly tool: string;
   readonly rows: readonly MeasuredRow[];
+  readonly webhooks: MeasuredWebhooks;
   readonly startUpMs: number;
   /** The size of the database once it is filled, with indexes. */
   readonly databaseBytes: number;
+  readonly exports: MeasuredExports;
+  readonly imports: MeasuredImports;
   readonly memory: Memory;
 }
 
@@ -52,12 +68,17 @@ export async function measure(database: DatabaseName, options: Options, report: 
     const reportRows = (line: string): void => report(`${database}: ${line}`);
     const rows = [
       ...(await measureRows({ start, startOpponents }, filled, tool, options, reportRows)),
-      ...(await measurePolicies(database, tool, options, reportRows)),
+      ...(await measureOther(policies, database, tool, options, reportRows)),
+      ...(await measureOther(tenantsWith(options.posts), database, tool, options, reportRows)),
     ];
+    const webhooks = await measureWebhooks(database, tool, options, reportRows);
+    report(`${database}: exports`);
+    const exports = await measureExports(start, workspace.databaseUrl, filled, tool, options.seconds);
+    const imports = await measureImports(database, options, reportRows);
     report(`${database}: memory after ${requestsForMemory.join(" and ")} requests`);
     const mixed = { requests: requestsForMemory, parts: mixedParts(filled), maxMinutes: 15, seconds: 2 };
     const memory = await measureMemory(start, mixed, tool);
-    return { database, tool: tool.name, rows, startUpMs, databaseBytes, memory };
+    return { database, tool: tool.name, rows, webhooks, startUpMs, databaseBytes, exports, imports, memory };
   } finally {
     await workspace.remove();
   }
@@ -147,8 +168,39 @@ async function measureTokens(
   }
 }
 
+/** Rows of a server on another database. */
+interface OtherServer<Filled> {
+  readonly title: string;
+  /** The program that fills the database, and its arguments. */
+  readonly program: string;
+  readonly words: readonly string[];
+  /** Of the project. */
+  readonly folder: string;
+  readonly rowsOf: (filled: Filled) => readonly Row[];
+}
+
 /** Pages of another project, whose policy looks at related rows. */
-async function measurePolicies(
+const policies: OtherServer<FilledMemberships> = {
+  title: "policies",
+  program: join(membershipsFolder, "fill.ts"),
+  words: [],
+  folder: membershipsFolder,
+  rowsOf: policyRows,
+};
+
+/** Searches of one tenant among a hundred that have as many posts. */
+function tenantsWith(posts: number): OtherServer<FilledTenants> {
+  return {
+    title: "one tenant of 100",
+    program: join(import.meta.dirname, "fill-tenants.ts"),
+    words: [String(posts)],
+    folder: projectFolder,
+    rowsOf: tenantRows,
+  };
+}
+
+async function measureOther<Filled>(
+  { title, program, words, folder, rowsOf }: OtherServer<Filled>,
   database: DatabaseName,
   tool: LoadTool,
   options: Options,
@@ -156,16 +208,16 @@ async function measurePolicies(
 ): Promise<MeasuredRow[]> {
   const workspace = await createWorkspace(database);
   try {
-    report("filling with memberships");
+    report(`${title}: filling`);
     const { databaseUrl } = workspace;
-    const filled: FilledMemberships = await fill(join(membershipsFolder, "fill.ts"), [], databaseUrl);
-    const headers = keyHeader(filled.memberOfFew);
-    const portico = await PorticoServer.start(databaseUrl, "/plans", headers, {}, membershipsFolder);
+    const rows = rowsOf(await fill<Filled>(program, words, databaseUrl));
+    const { paths, headers } = rows[0]!.load;
+    const portico = await PorticoServer.start(databaseUrl, paths[0]!, headers, {}, folder);
     try {
       const limit = await LimitServer.start();
       try {
         const comparison = new Comparison({ portico, limit, opponents: [] }, tool, options, report);
-        return await comparison.compare("policies", policyRows(filled));
+        return await comparison.compare(title, rows);
       } finally {
         await limit.stop();
       }

@@ -1,6 +1,7 @@
 // The rows of the results: the requests of each, and the minimum that Portico promises for it.
 
 import type { Filled } from "./fill.ts";
+import type { FilledTenants } from "./fill-tenants.ts";
 import { keyHeader, type Load } from "./load.ts";
 import type { FilledMemberships } from "./memberships/fill.ts";
 import type { LoadShare } from "./memory.ts";
@@ -34,13 +35,7 @@ const firstPage = `/posts?limit=${pageSize}`;
  * @param token an access token that may read posts
  */
 export function readRows({ key, ids }: Filled, deepPath: string, token: string): Row[] {
-  const get = (paths: readonly string[]): Load => ({
-    status: 200,
-    method: "GET",
-    paths,
-    headers: keyHeader(key),
-    body: "",
-  });
+  const get = (paths: readonly string[]): Load => getLoad(paths, key);
   const byId = get(ids.map((id) => `/posts/${id}`));
   return [
     { name: "post by id", load: byId, floorPercent: 35, rivals: "reads" },
@@ -76,15 +71,7 @@ function graphqlRow(name: string, key: string, query: Query): Row {
 
 /** Pages of rows that everybody sees, and of rows that a policy shows to their members. */
 export function policyRows({ memberOfFew, memberOfMany }: FilledMemberships): Row[] {
-  const page = (path: string, key: string): Load => ({
-    ...{
-      status: 200,
-      method: "GET",
-      paths: [`${path}?limit=${pageSize}`],
-      headers: keyHeader(key),
-      body: "",
-    },
-  });
+  const page = (path: string, key: string): Load => getLoad([`${path}?limit=${pageSize}`], key);
   const withoutPolicy = "page of 20 without a policy";
   const floorOfRow = { of: withoutPolicy, percent: 50 };
   return [
@@ -92,6 +79,18 @@ export function policyRows({ memberOfFew, memberOfMany }: FilledMemberships): Ro
     { name: "policy, member of 20 of 5,000", load: page("/projects", memberOfFew), floorOfRow },
     { name: "policy, member of 2,500", load: page("/projects", memberOfMany), floorOfRow },
   ];
+}
+
+/** Searches for words that every tenant has. */
+export function tenantRows({ key }: FilledTenants): Row[] {
+  return searchRows((paths) => getLoad(paths, key), ["half of the posts", "three words"]).map((row) => ({
+    ...row,
+    name: `one tenant of 100, ${row.name.replace("search, ", "")}`,
+  }));
+}
+
+function getLoad(paths: readonly string[], key: string): Load {
+  return { status: 200, method: "GET", paths, headers: keyHeader(key), body: "" };
 }
 
 export function createRow({ key }: Pick<Filled, "key">): Row {
@@ -111,9 +110,8 @@ export function tokenRow(client: Client): Row {
 /** Posts by id and pages in turn, and half of the requests nested queries and creates. */
 export function mixedParts({ key, ids }: Filled): LoadShare[] {
   const paths = ids.slice(0, 10_000).flatMap((id) => [`/posts/${id}`, firstPage]);
-  const reads: Load = { status: 200, method: "GET", paths, headers: keyHeader(key), body: "" };
   return [
-    { load: reads, share: 1 / 2 },
+    { load: getLoad(paths, key), share: 1 / 2 },
     { load: graphqlRow("nested", key, nestedQuery).load, share: 1 / 4 },
     { load: createRow({ key }).load, share: 1 / 4 },
   ];

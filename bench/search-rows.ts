@@ -11,9 +11,16 @@ const searches: Readonly<Record<string, string>> = {
   "three words": "engine loom 12",
 };
 
-/** @param get makes the load of requests for a path */
-export function searchRows(get: (paths: readonly string[]) => Row["load"]): Row[] {
-  return Object.entries(searches).flatMap(([name, q]) =>
+/**
+ * @param get makes the load of requests for a path
+ * @param names which searches; by default all
+ */
+export function searchRows(
+  get: (paths: readonly string[]) => Row["load"],
+  names: readonly string[] = Object.keys(searches),
+): Row[] {
+  const chosen = Object.entries(searches).filter(([name]) => names.includes(name));
+  return chosen.flatMap(([name, q]) =>
     ["", "&sort=title"].map((sort) => ({
       name: `search, ${name}${sort ? ", by title" : ""}`,
       load: get([`/posts?limit=20&q=${encodeURIComponent(q)}${sort}`]),
