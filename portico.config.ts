@@ -7,6 +7,7 @@ import { seed } from "./service/sample.ts";
 
 export default app({
   name: "Portico",
+  license: { name: "MIT", identifier: "MIT" },
   resources: [posts, comments, projects, deployments],
   seed,
 });

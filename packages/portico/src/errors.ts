@@ -30,6 +30,7 @@ export const catalogue = {
   precondition_failed: [412, "The resource has changed since it was read. Read it again, then repeat."],
   payload_too_large: [413, "The body is larger than 1 MiB."],
   unsupported_media_type: [415, "Send the body as application/json."],
+  range_not_satisfiable: [416, "The file does not have this range."],
   validation_error: [422, "The request is invalid; see details."],
   idempotency_key_reused: [
     422,
@@ -44,18 +45,13 @@ export const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue;
 
-/** What is wrong with a field, in one word that a form can act on. */
-export type Issue =
-  | "required"
-  | "unknown"
-  | "type"
-  | "min"
-  | "max"
-  | "format"
-  | "choice"
-  | "duplicate"
-  | "reference"
-  | "read_only";
+/** What can be wrong with a field, in one word that a form can act on. */
+export const issues = [
+  ...(["required", "unknown", "type", "min", "max"] as const),
+  ...(["format", "choice", "duplicate", "reference", "read_only"] as const),
+] as const;
+
+export type Issue = (typeof issues)[number];
 
 export interface Detail {
   /** The field or parameter, `meta.colour` if it is nested; empty for the whole body. */
@@ -75,9 +71,14 @@ export type InputError = FieldError | (Detail & { readonly message: string });
 /** For errors that will end soon. */
 const retryLater = { "Retry-After": "1" };
 
+/** What Node sends (RFC 9110, sections 5.1 and 5.5). */
+const headerName = /^[!#$%&'*+.^_`|~\w-]+$/;
+const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 /**
  * An error that is sent to the caller.
  *
+ * @throws TypeError for what no response can have, such as a header with a line break
  * @example
  * throw new Problem("conflict", "The project still has deployments. Remove them first.");
  */
@@ -102,7 +103,15 @@ export class Problem extends Error {
     this.name = "Problem";
     this.code = code;
     this.details = details;
-    this.headers = isSoonOver(code) ? { ...retryLater, ...headers } : headers;
+    // What cannot be sent is an error here, because sending it would throw where nothing catches that.
+    if (!Object.hasOwn(catalogue, code)) throw new TypeError(`there is no error code ${code}`);
+    for (const { field, issue } of details)
+      if (typeof field !== "string" || typeof issue !== "string")
+        throw new TypeError("a detail of an error needs a field and an issue");
+    for (const [name, value] of Object.entries(headers))
+      if (!headerName.test(name) || typeof value !== "string" || !headerValue.test(value))
+        throw new TypeError(`the header ${JSON.stringify(name)} of an error cannot be sent`);
+    this.headers = hasRetryAfter(code) ? { ...retryLater, ...headers } : headers;
   }
 
   get status(): number {
@@ -115,7 +124,8 @@ export class Problem extends Error {
   }
 }
 
-function isSoonOver(code: ErrorCode): boolean {
+/** Whether responses with this error have `Retry-After`, because the same request may succeed soon. */
+export function hasRetryAfter(code: ErrorCode): boolean {
   return code === "unavailable" || code === "rate_limited" || code === "idempotency_in_progress";
 }
 

@@ -1,9 +1,13 @@
 // The public API of Portico: what a project needs to declare and serve its resources.
 
+import "../bin/supported-node.js";
 import type { App } from "./declare/app.ts";
 import type { Server, ServerOptions } from "./runtime/embedded-server.ts";
 
+// Besides what projects name themselves, the types that their declaration files (`"declaration": true`) name.
+export type { ExtendedUsers } from "./auth/users/extension.ts";
 export { users } from "./auth/users/resource.ts";
+export type { Action, ActionContext, CollectionAction, CollectionActionContext } from "./declare/action.ts";
 export { type App, app } from "./declare/app.ts";
 export type { Caller, CallerKind } from "./declare/caller.ts";
 export {
@@ -11,31 +15,61 @@ export {
   boolean,
   choice,
   computedStatus,
+  count,
+  date,
+  decimal,
+  type Field,
+  type FieldShape,
+  type FileValue,
+  file,
   id,
   integer,
   json,
   list,
+  manyToMany,
   number,
+  type Presence,
+  type RefersTo,
   text,
   timestamp,
 } from "./declare/field.ts";
-export type { Deprecation, StatusRule } from "./declare/field-options.ts";
+export type {
+  BelongsToOptions,
+  BooleanOptions,
+  ChoiceOptions,
+  ComputedStatusOptions,
+  CountOptions,
+  DateOptions,
+  DecimalOptions,
+  Deprecation,
+  FileOptions,
+  IdOptions,
+  JsonOptions,
+  ListOptions as ListFieldOptions,
+  ManyToManyOptions,
+  NumberOptions,
+  StatusRule,
+  TextOptions,
+  TimestampOptions,
+} from "./declare/field-options.ts";
 export { contains, range, startsWith } from "./declare/filter.ts";
-export type { ChangesOf, InputOf, RecordOf } from "./declare/record.ts";
-export {
-  type Action,
-  type Declaration,
-  type HookContext,
-  type Hooks,
-  type Resource,
-  type Rows,
-  resource,
-  type ValidationContext,
-} from "./declare/resource.ts";
+export type { BackgroundContext, HandledEvent, Handler, HandlerContext } from "./declare/handlers.ts";
+export type { HookContext, Hooks, ValidationContext } from "./declare/hooks.ts";
+export type { ChangesOf, InputOf, RecordOf, StoredRecordOf } from "./declare/record.ts";
+export { type Declaration, type Resource, resource, type Traits } from "./declare/resource.ts";
 export type { RoleDeclarations, RoleScopes } from "./declare/roles.ts";
+export { type ReadRows, type Route, type RouteContext, type RouteTypes, route } from "./declare/route.ts";
+export type { Count, ListOptions, Rows, SortOptions } from "./declare/rows.ts";
+export type {
+  AppSchedule,
+  AppScheduleContext,
+  ScheduleContext,
+  Schedules,
+  TenantSchedule,
+} from "./declare/schedules.ts";
 export type { LooseWhere, Operators, Policies, Policy, PolicyContext, Where } from "./declare/where.ts";
 export { type Detail, type ErrorCode, type FieldError, Problem } from "./errors.ts";
-export type { Server, ServerOptions } from "./runtime/embedded-server.ts";
+export type { Actor, Server, ServerOptions } from "./runtime/embedded-server.ts";
 
 /**
  * Composes a server in your own process, for example in a test; it does not listen yet. In sandbox mode the database is

@@ -1,6 +1,6 @@
 // What hooks of the server's own resources can use, besides the context of every hook.
 
-import type { HookContext } from "../declare/resource.ts";
+import type { HookContext } from "../declare/hooks.ts";
 import type { Model } from "../model/model.ts";
 import type { QueryDefinition } from "../store/own-tables/query.ts";
 

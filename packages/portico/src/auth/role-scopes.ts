@@ -1,6 +1,7 @@
 // The scopes that a credential has through the role of the user that it acts for.
 
 import { BoundedMap } from "../lib/bounded-map.ts";
+import { FrozenSet } from "../lib/frozen-set.ts";
 import type { Model } from "../model/model.ts";
 
 /** The scopes of a credential, cut by a role. */
@@ -13,7 +14,10 @@ export interface EffectiveScopes {
 /** Distinct lists of scopes that are kept for each role; credentials share few of them. */
 const maxCached = 1_000;
 
-/** Cuts scopes by roles. Each distinct list of scopes is parsed and cut once for each role. */
+/**
+ * Cuts scopes by roles. Each distinct list of scopes is parsed and cut once for each role. The sets are frozen: policies and
+ * hooks get them, and later requests share them.
+ */
 export class RoleScopes {
   readonly #parse: (text: string) => ReadonlySet<string>;
   readonly #always: ReadonlySet<string>;
@@ -48,10 +52,10 @@ export class RoleScopes {
   }
 
   #cut(own: ReadonlySet<string>, role: string | null): EffectiveScopes {
-    if (role === null) return { scopes: own, scopesOutsideRole: undefined };
+    if (role === null) return { scopes: new FrozenSet(own), scopesOutsideRole: undefined };
     const allowed = this.#roles.get(role) ?? this.#always;
     const outside = own.difference(allowed);
-    if (outside.size === 0) return { scopes: own, scopesOutsideRole: undefined };
-    return { scopes: own.intersection(allowed), scopesOutsideRole: outside };
+    if (outside.size === 0) return { scopes: new FrozenSet(own), scopesOutsideRole: undefined };
+    return { scopes: new FrozenSet(own.intersection(allowed)), scopesOutsideRole: new FrozenSet(outside) };
   }
 }

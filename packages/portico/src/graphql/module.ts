@@ -1,11 +1,13 @@
 import type { Module, ModuleOptions } from "../runtime/module.ts";
 import { graphqlLimitsOf } from "../runtime/settings/settings.ts";
+import { graphqlRoutes } from "./described-routes.ts";
 
 /** GraphQL over HTTP, with subscriptions and GraphiQL. */
 export function graphqlModule({ settings }: ModuleOptions): Module {
   return {
+    describedRoutes: graphqlRoutes,
     paths: ["graphql"],
-    async start({ engine, hub, logger, idempotentRequests }) {
+    async start({ engine, eventLog, hub, logger, idempotentRequests, files }) {
       const [{ graphqlPath, registerGraphql }, { handleUpgrades }, { credentialOf }] = await Promise.all([
         import("./transports/http.ts"),
         import("../http/upgrade.ts"),
@@ -21,6 +23,7 @@ export function graphqlModule({ settings }: ModuleOptions): Module {
             ...{
               idempotentRequests,
               engine,
+              eventLog,
               hub,
               basePath,
               callerOf,
@@ -29,6 +32,7 @@ export function graphqlModule({ settings }: ModuleOptions): Module {
               verify,
               onInternalError,
             },
+            fileUrl: (id) => files.urls.fileUrl(id),
             limits: graphqlLimitsOf(settings),
             count: (caller) => quotas.countOperation(caller),
             countFile: ({ raw }) => quotas.countFile(addressOf(raw)),

@@ -72,8 +72,6 @@ export class Connections implements Iterable<Connection> {
   readonly #ofSocket = new WeakMap<Socket, Connection>();
   readonly #counts = new Map<string, number>();
   #refused = 0;
-  /** Iterates over all connections again and again, a few steps for each eviction. */
-  #evictionCursor = this.#all.values();
 
   constructor(server: Server, bounds: ConnectionBounds) {
     this.#bounds = bounds;
@@ -92,6 +90,11 @@ export class Connections implements Iterable<Connection> {
 
   of(socket: Socket): Connection | undefined {
     return this.#ofSocket.get(socket);
+  }
+
+  /** Counts a connection that another HTTP server has accepted. */
+  adopt(socket: Socket): void {
+    if (!this.#ofSocket.has(socket)) this.#admit(socket);
   }
 
   [Symbol.iterator](): Iterator<Connection> {
@@ -131,10 +134,8 @@ export class Connections implements Iterable<Connection> {
   /** @param count connections of the new connection's network, itself included */
   #evict(count: number): boolean {
     let candidate: Connection | undefined;
-    for (let left = Math.min(evictionProbes, this.#all.size); left > 0; left -= 1) {
-      const next = this.#next();
+    for (const next of this.#nextInTurn())
       if (!candidate || this.#isPreferredToEvict(next, candidate)) candidate = next;
-    }
     if (!candidate || (!candidate.isIdle && this.#countOf(candidate) <= count)) return false;
     this.#bounds.overloads.count("connectionsClosed");
     this.close(candidate);
@@ -146,12 +147,17 @@ export class Connections implements Iterable<Connection> {
     return this.#countOf(one) > this.#countOf(other);
   }
 
-  /** The next connection, from the start after the last one. There is at least one. */
-  #next(): Connection {
-    const { value } = this.#evictionCursor.next();
-    if (value) return value;
-    this.#evictionCursor = this.#all.values();
-    return this.#evictionCursor.next().value!;
+  /**
+   * Some connections, others each time: they go to the end of the set. An iterator that continued where it stopped would
+   * keep in memory what the set has held since its last step: every connection, as long as none is evicted.
+   */
+  #nextInTurn(): readonly Connection[] {
+    const next = this.#all.values().take(evictionProbes).toArray();
+    for (const connection of next) {
+      this.#all.delete(connection);
+      this.#all.add(connection);
+    }
+    return next;
   }
 
   #countOf({ network }: Connection): number {

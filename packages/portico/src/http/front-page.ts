@@ -2,8 +2,10 @@
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import Negotiator from "negotiator";
+import { openApiPath, referencePath } from "../api/paths.ts";
+import { html } from "../lib/html.ts";
 import type { Issuer } from "../oauth/endpoints/issuer.ts";
-import { html, page, pageHeaders } from "../oauth/pages/layout.ts";
+import { page, pageHeaders } from "../oauth/pages/layout.ts";
 
 const mediaTypes = ["application/json", "text/html"];
 
@@ -11,20 +13,29 @@ const mediaTypes = ["application/json", "text/html"];
  * Registers `GET /`. It needs no credential, so it does not mention the declared resources.
  *
  * @param count counts the request towards the quota of its address
+ * @param servesDocs whether the API describes itself
  */
 export function registerFrontPage(
   server: FastifyInstance,
   issuer: Promise<Issuer>,
   count: (request: FastifyRequest) => Promise<void>,
+  servesDocs: boolean,
 ): void {
   server.get("/", { config: { mediaTypes } }, async (request, reply) => {
     await count(request);
     const known = await issuer;
+    // RFC 8631, section 3.2
     reply.header("Vary", "Accept");
-    if (!prefersPage(request.headers.accept)) return linksOf(known);
+    if (servesDocs) reply.header("Link", descriptionLinks(known));
+    if (!prefersPage(request.headers.accept)) return linksOf(known, servesDocs);
     reply.headers({ ...pageHeaders(known), "Content-Type": "text/html; charset=utf-8" });
-    return pageOf(known);
+    return pageOf(known, servesDocs);
   });
+}
+
+/** The `Link` header to the descriptions of the API, for programs and for people (RFC 8631). */
+function descriptionLinks({ resource }: Issuer): string {
+  return `<${resource}${openApiPath}>; rel="service-desc", <${resource}${referencePath}>; rel="service-doc"`;
 }
 
 /** A caller without a preference receives JSON. */
@@ -33,10 +44,11 @@ function prefersPage(accept: string | undefined): boolean {
   return new Negotiator({ headers: { accept } }).mediaType(mediaTypes) === "text/html";
 }
 
-function linksOf({ brand, issuer, resource }: Issuer) {
+function linksOf({ brand, issuer, resource }: Issuer, servesDocs: boolean) {
   return {
     name: brand.name,
     links: {
+      ...(servesDocs && { docs: resource + referencePath, openapi: resource + openApiPath }),
       graphql: `${resource}/graphql`,
       users: `${resource}/users`,
       health: `${resource}/healthz`,
@@ -46,9 +58,9 @@ function linksOf({ brand, issuer, resource }: Issuer) {
   };
 }
 
-function pageOf(issuer: Issuer): string {
+function pageOf(issuer: Issuer, servesDocs: boolean): string {
   const { name } = issuer.brand;
-  const { links } = linksOf(issuer);
+  const { links } = linksOf(issuer, servesDocs);
   return page(
     issuer,
     "API",
@@ -58,7 +70,13 @@ function pageOf(issuer: Issuer): string {
 <p>The same resources are available over REST and GraphQL.</p>
 <nav>
 <ul>
-<li><a href="${links.graphql}">GraphiQL, to write queries in the browser</a></li>
+${
+  servesDocs
+    ? html`<li><a href="${links.docs}">Reference of all operations</a></li>
+<li><a href="${links.openapi}">OpenAPI description</a></li>
+`
+    : undefined
+}<li><a href="${links.graphql}">GraphiQL, to write queries in the browser</a></li>
 <li><a href="${links.openidConfiguration}">OpenID Connect configuration</a></li>
 <li><a href="${links.health}">Health</a></li>
 </ul>

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Caller } from "../declare/caller.ts";
 import type { PresentedHeaders } from "../lib/presented-headers.ts";
 import type { ClientAddressReader } from "../net/client-address.ts";
+import type { InProcessRequests } from "./in-process-requests.ts";
 import type { ReceivedBytes } from "./received-bytes.ts";
 import type { RequestQuotas } from "./request-quotas.ts";
 import type { RequestTimeouts } from "./request-timeouts.ts";
@@ -31,8 +32,19 @@ export interface HttpContext {
   readonly addressOf: ClientAddressReader;
   /** @throws Problem `authentication_required` on a route that is open */
   readonly callerOf: (request: FastifyRequest) => Caller;
-  /** Authenticates a connection. @throws Problem */
-  readonly authenticate: (presented: PresentedHeaders, address: string) => Promise<Caller>;
+  /** Sends requests to this server. */
+  readonly inProcess: Pick<InProcessRequests, "fetch">;
+  /**
+   * Authenticates a connection.
+   *
+   * @param resourcePath the path of the protected resource below the public URL; by default the API as a whole
+   * @throws Problem
+   */
+  readonly authenticate: (
+    presented: PresentedHeaders,
+    address: string,
+    resourcePath?: string,
+  ) => Promise<Caller>;
   /** Authenticates the credential of an open connection again. @throws Problem */
   readonly verify: (presented: PresentedHeaders) => Promise<Caller>;
 }

@@ -1,8 +1,10 @@
 // The HTTP server that modules register their routes with: request ids, logs, limits, media types, authentication, errors.
+// It registers them in one order, so the file is longer than most.
 
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Caller } from "../declare/caller.ts";
 import { Problem } from "../errors.ts";
+import type { Model } from "../model/model.ts";
 import type { ClientAddressReader } from "../net/client-address.ts";
 import { Connections, requireAdmitted } from "./connections.ts";
 import { handleClientError, sendError } from "./error-response.ts";
@@ -10,6 +12,7 @@ import { trackMethods } from "./hooks/allowed-methods.ts";
 import { batchResponses } from "./hooks/batch-responses.ts";
 import { type AllowedOrigins, allowPreflight, registerCors } from "./hooks/cors.ts";
 import { refuseCredentialInQuery } from "./hooks/credential-in-query.ts";
+import { announceDeprecations } from "./hooks/deprecation.ts";
 import { handleExpectContinue } from "./hooks/expect-continue.ts";
 import { handleHalfClosed } from "./hooks/half-closed.ts";
 import { requireHostHeader } from "./hooks/host-header.ts";
@@ -20,6 +23,7 @@ import { requestId } from "./hooks/request-id.ts";
 import { reportTiming, startTiming } from "./hooks/timing.ts";
 import { UnreadResponses } from "./hooks/unread-responses.ts";
 import type { HttpContext, HttpModule } from "./http-module.ts";
+import { InProcessRequests } from "./in-process-requests.ts";
 import type { Log } from "./logging/log.ts";
 import type { OverloadLog } from "./logging/overload-log.ts";
 import { type RequestRecorder, recordRequests } from "./logging/request-log.ts";
@@ -40,8 +44,8 @@ export interface HttpServerOptions {
   readonly authenticate: HttpContext["verify"] & HttpContext["authenticate"];
   /** The caller of a request without a credential from this address; undefined if such requests are refused. */
   readonly anonymousCaller: (address: string) => Promise<Caller | undefined>;
-  /** Completes the refusal of a credential. */
-  readonly completeRefusal: (error: unknown) => Promise<unknown>;
+  /** Completes the refusal of a credential at a protected resource, whose path is below the public URL. */
+  readonly completeRefusal: (error: unknown, resourcePath: string) => Promise<unknown>;
   /** {base_url} of the specification, without a slash at the end. */
   readonly publicUrl: string;
   /** Origins whose pages may call the API from a browser; undefined for none. */
@@ -55,12 +59,17 @@ export interface HttpServerOptions {
   /** Memory for responses that callers have not read yet. */
   readonly bufferBytes: number;
   readonly sendsServerTiming: boolean;
+  readonly model: Model;
 }
 
 declare module "fastify" {
   interface FastifyRequest {
     /** The authenticated caller; set on every API route that is not open. */
     caller: Caller | undefined;
+  }
+  interface FastifyContextConfig {
+    /** The path of the route if it is a protected resource of its own, with metadata of its own (RFC 9728): `/mcp`. */
+    resourcePath?: string;
   }
 }
 
@@ -73,11 +82,16 @@ const headersTimeoutMs = 10_000;
 /** Longer than the minute for which load balancers keep idle connections open. */
 const keepAliveTimeoutMs = 72_000;
 
+export interface HttpServer {
+  readonly server: FastifyInstance;
+  readonly inProcess: InProcessRequests;
+}
+
 /** Creates the server with the routes of all modules. It does not listen yet. */
 export async function createHttpServer(
   options: HttpServerOptions,
   modules: readonly HttpModule[],
-): Promise<FastifyInstance> {
+): Promise<HttpServer> {
   const server = bareServer(options.log);
   const { corsOrigins, overloads, bufferBytes } = options;
   const connections = openConnections(server, options);
@@ -105,23 +119,26 @@ export async function createHttpServer(
     const connection = connections.of(request.raw.socket);
     requireAdmitted(connection);
     unread.requireCapacity(connection);
+    // First: clients of MCP that ask for a stream need to know that the method is not allowed.
+    if (request.is404) return handleUnrouted(request, reply);
     if (!request.route.config.ignoresAccept) requireAccepted(request);
-    if (request.is404) handleUnrouted(request, reply);
-    else done();
+    done();
   });
+  announceDeprecations(server, options.model);
   recordRequests(server, options.log, options.recorders);
   handleExpectContinue(server);
   const received = new ReceivedBytes(bufferBytes * receivedShare, overloads);
   limitBodies(server, received);
+  const inProcess = new InProcessRequests(server.server, connections);
   await registerModules(
     server,
     modules,
-    contextOf(options, { received, requestTimeouts }),
+    contextOf(options, { received, requestTimeouts, inProcess }),
     options.anonymousCaller,
   );
   if (options.sendsServerTiming) reportTiming(server);
   batchResponses(server, (bytes) => unread.add(bytes));
-  return server;
+  return { server, inProcess };
 }
 
 function bareServer({ logger }: Log): FastifyInstance {
@@ -192,7 +209,7 @@ async function registerModules(
 
 function contextOf(
   options: HttpServerOptions,
-  requests: Pick<HttpContext, "received" | "requestTimeouts">,
+  requests: Pick<HttpContext, "received" | "requestTimeouts" | "inProcess">,
 ): HttpContext {
   const { quotas, addressOf, authenticate, completeRefusal, publicUrl } = options;
   return {
@@ -200,11 +217,11 @@ function contextOf(
     ...{ quotas, addressOf, callerOf },
     basePath: new URL(publicUrl).pathname.replace(/\/$/, ""),
     verify: (presented) => authenticate(presented),
-    authenticate: async (presented, address) => {
+    authenticate: async (presented, address, resourcePath = "") => {
       try {
         return await authenticate(presented, address);
       } catch (error) {
-        throw await completeRefusal(await quotas.countFailure(error, address));
+        throw await completeRefusal(await quotas.countFailure(error, address), resourcePath);
       }
     },
   };
@@ -232,7 +249,7 @@ function requireAuthentication(
       forbidSharedCaching(reply);
       if (!presentsCredential(request.raw)) return void anonymous(request, address).then(proceed, done);
     }
-    authenticate(request.raw, address).then(proceed, done);
+    authenticate(request.raw, address, config.resourcePath).then(proceed, done);
   });
 }
 

@@ -1,9 +1,11 @@
 // Counts the bodies that are being received. If they exceed the limit, the request with the oldest of them fails with 503.
 
+import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import { LoggedProblem } from "../errors.ts";
 import type { ReceivedBytes } from "./received-bytes.ts";
+import type { Route } from "./route.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -18,7 +20,7 @@ const minCountedBytes = 4 * 1024;
 /** Call it after the hooks that refuse requests, whose bodies are not received. */
 export function limitBodies(server: FastifyInstance, received: ReceivedBytes): void {
   server.addHook("preParsing", ({ raw: { headers }, route }, _reply, payload, done) => {
-    if (route.config.streamsBody) return done(null, payload);
+    if (route.config.streamsBody || isForm(route, headers)) return done(null, payload);
     if (Number(headers["content-length"]) >= minCountedBytes || headers["transfer-encoding"] !== undefined) {
       // An IncomingMessage, because no other hook replaces it.
       const body = payload as Readable;
@@ -38,4 +40,9 @@ export function limitBodies(server: FastifyInstance, received: ReceivedBytes): v
     }
     done(null, payload);
   });
+}
+
+/** Whether the body is a form with files, which are not kept in memory. */
+function isForm({ config }: Route, headers: IncomingHttpHeaders): boolean {
+  return config.takesForms !== undefined && headers["content-type"]?.startsWith("multipart/") === true;
 }

@@ -7,6 +7,13 @@ import { Problem } from "../errors.ts";
 import type { QuotaState, Quotas } from "../limits/quota.ts";
 import { networkOf } from "../net/network.ts";
 
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Whether the route counts the operations of a request instead of the request. */
+    countsOperations?: boolean;
+  }
+}
+
 type SetHeaders = (headers: Readonly<Record<string, string>>) => void;
 
 /** Static files that need no credential. A page has five, which browsers load once. */
@@ -49,7 +56,7 @@ export class RequestQuotas {
   countRequests(routes: FastifyInstance): void {
     routes.addHook("onRequest", (request, reply, done) => {
       const { caller } = request;
-      if (!caller?.quota) return done();
+      if (!caller?.quota || request.route.config.countsOperations) return done();
       const { quota } = caller;
       const state = this.#storeOf(caller).take(bucketOf(caller), quota);
       if (!(state instanceof Promise)) return setRateLimitHeaders(reply, quota, state, done);
@@ -57,11 +64,17 @@ export class RequestQuotas {
     });
   }
 
-  /** Counts an operation that is not a request of its own. @throws Problem `rate_limited` */
-  async countOperation(caller: Caller): Promise<void> {
+  /**
+   * Counts an operation that is not a request of its own.
+   *
+   * @param setHeaders receives the headers with the tokens left
+   * @throws Problem `rate_limited`
+   */
+  async countOperation(caller: Caller, setHeaders?: SetHeaders): Promise<void> {
     const { quota } = caller;
     if (!quota) return;
     const state = await this.#storeOf(caller).take(bucketOf(caller), quota);
+    setHeaders?.({ "RateLimit-Policy": policyOf(quota), RateLimit: rateLimitHeader(state) });
     if (!state.isAllowed) throw rateLimited(state);
   }
 
@@ -137,15 +150,19 @@ function setRateLimitHeaders(
   state: QuotaState,
   done: (error?: Error) => void,
 ): void {
+  reply.header("RateLimit-Policy", policyOf(quota));
+  reply.header("RateLimit", rateLimitHeader(state));
+  if (state.isAllowed) done();
+  else done(rateLimited(state));
+}
+
+function policyOf(quota: Quota): string {
   let policy = policies.get(quota);
   if (policy === undefined) {
     policy = `"default";q=${quota.limit};w=${quota.windowSeconds}`;
     policies.set(quota, policy);
   }
-  reply.header("RateLimit-Policy", policy);
-  reply.header("RateLimit", rateLimitHeader(state));
-  if (state.isAllowed) done();
-  else done(rateLimited(state));
+  return policy;
 }
 
 function rateLimitHeader({ remaining, secondsToFull }: QuotaState): string {

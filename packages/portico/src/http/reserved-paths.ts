@@ -4,11 +4,12 @@
 
 import type { FastifyInstance } from "fastify";
 import { OperatorError } from "../errors.ts";
-import type { ResourceModel } from "../model/model.ts";
+import type { Model, ResourceModel } from "../model/model.ts";
+import type { ModuleOperation } from "../model/operations.ts";
 import type { HttpModule } from "./http-module.ts";
 
-/** For pages and metrics that a later version will serve. */
-const reservedForLater = ["docs", "metrics"];
+/** For metrics that a later version will serve. */
+const reservedForLater = ["metrics"];
 
 const version = /^v\d+$/;
 
@@ -23,6 +24,36 @@ export function requireFreePaths(resources: readonly ResourceModel[], paths: rea
     throw new OperatorError(
       `resource ${name}: ${segment} is a path of the server's own; set plural, or rename it`,
     );
+  }
+}
+
+/** @throws OperatorError for a route whose path is reserved, or taken by another operation */
+export function requireFreeRoutes(
+  { routes, operations, olderVersions }: Model,
+  paths: readonly string[],
+): void {
+  const reserved = new Set([...paths, ...reservedForLater]);
+  // Parameters match whatever they are called.
+  const requestsOf = ({ method, path, prefixes }: Pick<ModuleOperation, "method" | "path" | "prefixes">) =>
+    prefixes.map((prefix) => `${method} ${prefix}${path.replaceAll(/\{\w+\}/g, "{}")}`);
+  const ids = Map.groupBy(
+    // The routes themselves come last, in their order.
+    [...olderVersions.flatMap((version) => version.operations), ...operations].flatMap((each) =>
+      requestsOf(each).map((request) => ({ request, id: each.id })),
+    ),
+    ({ request }) => request,
+  );
+  for (const route of routes) {
+    const segment = route.path.split("/")[1]!;
+    if (reserved.has(segment) || version.test(segment))
+      throw new OperatorError(
+        `route ${route.name}: ${segment} is a path of the server's own; choose another`,
+      );
+    // The route itself is the last operation of the list, or a route after it is.
+    const taken = requestsOf(route).find((request) => ids.get(request)!.length > 1);
+    if (taken === undefined) continue;
+    const [other] = ids.get(taken)!;
+    throw new OperatorError(`route ${route.name}: its path is taken by ${other!.id}; choose another`);
   }
 }
 

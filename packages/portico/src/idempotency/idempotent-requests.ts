@@ -13,7 +13,7 @@ import { Problem } from "../errors.ts";
 import type { Encryption } from "../lib/encryption.ts";
 import type { ResourceModel } from "../model/model.ts";
 import type { RowValues } from "../query/write.ts";
-import type { Session, Statement } from "../store/database.ts";
+import type { Session, Statement, Transaction } from "../store/database.ts";
 import { compile, parameter } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
 import type { IdempotentRequest } from "./idempotent-request.ts";
@@ -37,6 +37,12 @@ export interface Attempt {
 export interface AnswerOnce {
   readonly answer: Answer;
   readonly isReplayed: boolean;
+}
+
+export interface RunOptions<Prepared> {
+  /** Whether the request writes several rows; see `Engine.writeTogether`. */
+  readonly isJoint?: boolean;
+  readonly prepare?: () => Promise<Prepared>;
 }
 
 type StoredProblem = Pick<Problem, "code" | "message" | "details" | "headers">;
@@ -69,28 +75,32 @@ export class IdempotentRequests {
   }
 
   /**
-   * @param work runs the request with writes that belong to the transaction; it may run again after a conflict
+   * @param work runs the request with writes that belong to the transaction; it may run again after a conflict. It gets
+   *   what `prepare` returned
+   * @param options.prepare reads what the request needs before the transaction, in which reading would hold up other
+   *   writes; it does not run if the request was answered before
    * @throws Problem `idempotency_key_reused`, `idempotency_in_progress`, `conflict` for an answer that cannot be read any
    *   more, `not_found` for one with rows that the caller may not see any more, `rate_limited` if the tenant has stored too much
    * @throws what `work` throws, and what it threw when the key was first used
    */
-  async run(
+  async run<Prepared = undefined>(
     caller: Caller,
     request: IdempotentRequest,
-    work: (writes: RecordedWrites) => Promise<Attempt>,
-    options: { readonly isJoint?: boolean } = {},
+    work: (writes: RecordedWrites, transaction: Transaction, prepared: Prepared) => Promise<Attempt>,
+    { prepare, ...options }: RunOptions<Prepared> = {},
   ): Promise<AnswerOnce> {
     const key: KeyOfCredential = {
       tenantId: caller.tenantId,
       credentialId: caller.credentialId,
       key: request.key,
     };
-    const attempt = async (writes: RecordedWrites, session: Session) => {
+    const prepared = prepare && (await this.#prepared(key, prepare));
+    const attempt = async (writes: RecordedWrites, session: Transaction) => {
       await this.#lock(session, key);
       const earlier = await selectAnswer(this.#store).first(session, key);
       if (earlier) return { stored: this.#opened(earlier, request), isReplayed: true };
       this.#bytes.requireRoom(caller.tenantId);
-      const outcome = await outcomeOf(() => work(writes));
+      const outcome = await outcomeOf(async () => work(writes, session, (await prepared?.()) as Prepared));
       const rows = writes.written.map(({ resource, row }) => [resource.name, row] as const);
       await this.#save(session, key, request, { ...outcome, rows });
       return { stored: { ...outcome, rows }, isReplayed: false };
@@ -107,6 +117,18 @@ export class IdempotentRequests {
     if (stored.answer) return { answer: stored.answer, isReplayed };
     const { code, message, details, headers } = stored.problem!;
     throw new Problem(code, message, details, isReplayed ? { ...headers, ...replayedHeader } : headers);
+  }
+
+  /** What a request needs, or the error of reading it, unless the request was answered before. */
+  async #prepared<T>(key: KeyOfCredential, prepare: () => Promise<T>): Promise<() => Promise<T>> {
+    const answered = await selectAnswer(this.#store).first(this.#store.database, key);
+    // Its answer may expire meanwhile.
+    if (answered) return prepare;
+    const [settled] = await Promise.allSettled([prepare()]);
+    return async () => {
+      if (settled.status === "rejected") throw settled.reason;
+      return settled.value;
+    };
   }
 
   /** @throws Problem `idempotency_in_progress` */

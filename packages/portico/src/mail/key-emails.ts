@@ -1,6 +1,7 @@
 // Emails to the owners of API keys. Each is written in the transaction of the change that causes it.
 
-import type { HookContext, Rows } from "../declare/resource.ts";
+import type { HookContext } from "../declare/hooks.ts";
+import type { Rows } from "../declare/rows.ts";
 import type { Model } from "../model/model.ts";
 import type { Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";

@@ -4,6 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { deliveryRetries } from "../jobs/retry-schedule.ts";
+import { timestampOf } from "../lib/timestamp.ts";
 import type { LeasedEmail, Outbox, SendOutcome } from "./outbox.ts";
 import { DeliveryError, maxConcurrentSends, type Transport } from "./transport.ts";
 
@@ -119,8 +120,4 @@ export class EmailSender {
       }
     }
   }
-}
-
-function timestampOf(time: number): string {
-  return new Date(time).toISOString();
 }

@@ -1,14 +1,26 @@
 // The attributes of a resource: its declared fields and those that the server manages.
 
-import type { FieldShape } from "../declare/field.ts";
+import { integer } from "../declare/field.ts";
+import type { Fields } from "../declare/record.ts";
 import type { Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
-import { snakeCase } from "../lib/case.ts";
+import { singular, snakeCase } from "../lib/case.ts";
+import { canonicalDecimal } from "../lib/decimal.ts";
 import { parseTimestamp } from "../lib/timestamp.ts";
+import { keptCountShape } from "./counts.ts";
 import { filtersOf } from "./filters.ts";
-import { indexesOf } from "./indexes.ts";
+import { indexedLists, indexesOf } from "./indexes.ts";
 import { bodySchemas } from "./json-schema.ts";
-import { type Attribute, defaultSort, type ResourceModel, type StatusRuleModel } from "./model.ts";
+import {
+  type ActionModel,
+  type Attribute,
+  type AttributeShape,
+  type CollectionActionModel,
+  defaultSort,
+  type RequestShape,
+  type ResourceModel,
+  type StatusRuleModel,
+} from "./model.ts";
 
 /** A resource while its model is built. */
 export type Draft = { -readonly [Key in keyof ResourceModel]: ResourceModel[Key] };
@@ -23,21 +35,17 @@ const serverAttribute = {
   isInternal: false,
   statusRules: undefined,
   unique: undefined,
+  element: undefined,
+  links: undefined,
 } as const;
 
 /** Adds the attributes, references and actions. @throws OperatorError for a reference to a resource outside the app */
 export function addAttributes({ name, declaration }: Resource, drafts: ReadonlyMap<string, Draft>): void {
   const model = drafts.get(name)!;
-  const modelOf = (target: Resource | undefined, field: string): ResourceModel => {
-    const targetModel = target && drafts.get(target.name);
-    if (targetModel) return targetModel;
-    throw new OperatorError(
-      `resource ${name}, ${field}: refers to ${target?.name ?? "nothing"}, which the app does not list; add it to resources`,
-    );
-  };
+  const modelOf = modelsOf(drafts, `resource ${name}`);
   const serverAttributeOf = (
     attributeName: string,
-    field: FieldShape,
+    field: AttributeShape,
     reference?: Attribute["reference"],
     storedName = attributeName,
   ): Attribute => ({
@@ -52,13 +60,15 @@ export function addAttributes({ name, declaration }: Resource, drafts: ReadonlyM
 
   if (declaration.parent) {
     const target = modelOf(declaration.parent, "parent");
-    const field: FieldShape = { kind: "belongsTo", options: {}, target: () => declaration.parent! };
+    const field: AttributeShape = { kind: "belongsTo", options: {}, target: () => declaration.parent! };
     const reference = { name: target.name, target };
     model.parent = serverAttributeOf(`${target.name}Id`, field, reference, `${target.storedName}Id`);
   }
-  const declared = Object.entries(declaration.fields).map(([fieldName, field]) =>
-    attributeOf(fieldName, field, modelOf),
-  );
+  const declared = Object.entries(declaration.fields).flatMap(([fieldName, field]): readonly Attribute[] => {
+    if (field.kind !== "count") return [attributeOf(fieldName, field, modelOf)];
+    const shape = keptCountShape(field);
+    return shape ? [{ ...serverAttributeOf(fieldName, shape), deprecated: shape.options.deprecated }] : [];
+  });
   model.attributes = [
     serverAttributeOf("id", { kind: "id", options: {} }),
     ...(model.parent ? [model.parent] : []),
@@ -69,6 +79,9 @@ export function addAttributes({ name, declaration }: Resource, drafts: ReadonlyM
   model.parent = model.attributes.find((each) => each.name === model.parent?.name);
   model.attribute = new Map(model.attributes.map((each) => [each.name, each]));
   model.references = model.attributes.filter((each) => each.reference);
+  model.links = model.attributes.filter((each) => each.links);
+  model.files = model.attributes.filter(({ field }) => field.kind === "file");
+  if (model.files.length > 0) model.allowsSingleStatementCreate = false;
   model.setByCode = model.attributes.filter(
     ({ isReadOnly, isServerManaged, isNullable, field }) =>
       isReadOnly && !isServerManaged && !isNullable && !("default" in field.options),
@@ -77,28 +90,64 @@ export function addAttributes({ name, declaration }: Resource, drafts: ReadonlyM
     .filter(({ field }) => field.options.excludeFromETag)
     .map(({ name }) => name);
   model.schemas = bodySchemas(model);
-  model.actions = new Map(
-    Object.entries(declaration.actions ?? {}).map(([segment, { input, verb, run }]) => {
-      const attributes = Object.entries(input).map(([field, shape]) => attributeOf(field, shape, modelOf));
-      const attribute = new Map(attributes.map((each) => [each.name, each]));
-      const references = attributes.filter(({ reference }) => reference);
-      const schemas = bodySchemas({ attributes });
-      return [segment, { name: segment, attributes, attribute, references, schemas, verb, run }];
-    }),
-  );
+  const actions = new Map<string, ActionModel>();
+  const collectionActions = new Map<string, CollectionActionModel>();
+  for (const [segment, { on, input, verb, deprecated, answer = countAnswer, run }] of Object.entries(
+    declaration.actions ?? {},
+  )) {
+    const action = { ...requestShape(segment, input, modelOf), verb, deprecated, run };
+    if (on !== "collection") actions.set(segment, action);
+    else collectionActions.set(segment, { ...action, answer: requestShape(segment, answer, modelOf) });
+  }
+  model.actions = actions;
+  model.collectionActions = collectionActions;
 }
 
-function attributeOf(
-  fieldName: string,
-  field: FieldShape,
-  modelOf: (target: Resource | undefined, field: string) => ResourceModel,
-): Attribute {
-  const suffix = field.kind === "belongsTo" ? "Id" : "";
+/** What an action on a collection returns that declares no answer. */
+const countAnswer = { count: integer({ min: 0 }) };
+
+/** Finds the model of a resource that a field refers to. @throws OperatorError for one outside the app */
+export type ModelOf = (target: Resource | undefined, field: string) => ResourceModel;
+
+/** @param where the fields are declared, for the message: `resource post` */
+export function modelsOf(drafts: ReadonlyMap<string, ResourceModel>, where: string): ModelOf {
+  return (target, field) => {
+    const targetModel = target && drafts.get(target.name);
+    if (targetModel) return targetModel;
+    throw new OperatorError(
+      `${where}, ${field}: refers to ${target?.name ?? "nothing"}, which the app does not list; add it to resources`,
+    );
+  };
+}
+
+/** The shape of values of a request: the input of an action, or a part of a route. */
+export function requestShape(name: string, fields: Fields, modelOf: ModelOf): RequestShape {
+  const attributes = Object.entries(fields).map(([field, shape]) =>
+    // Counts are refused.
+    attributeOf(field, shape as AttributeShape, modelOf),
+  );
+  const attribute = new Map(attributes.map((each) => [each.name, each]));
+  const references = attributes.filter(({ reference }) => reference);
+  const links = attributes.filter((each) => each.links);
+  const file = attributes.find(({ field }) => field.kind === "file");
+  if (file)
+    throw new OperatorError(
+      `${name}, field ${file.name}: only rows have files; declare the field of a resource, or send the id of a row`,
+    );
+  return {
+    ...{ name, attributes, attribute, references, links, counts: new Map(), files: [] },
+    schemas: bodySchemas({ attributes }),
+  };
+}
+
+function attributeOf(fieldName: string, declared: AttributeShape, modelOf: ModelOf): Attribute {
+  const field = withCanonicalDefault(declared);
+  const keyOf = (name: string): string => attributeName(name, field);
   const { optional, readOnly, internal, immutable, deprecated, was = fieldName } = field.options;
   const fill = fillOf(field);
-  const storedName = was + suffix;
-  return {
-    name: fieldName + suffix,
+  const storedName = keyOf(was);
+  const attribute: Attribute = {
+    name: keyOf(fieldName),
     storedName,
     column: snakeCase(storedName),
     field,
@@ -112,17 +161,44 @@ function attributeOf(
     statusRules: undefined,
     unique: uniqueScope(field),
     deprecated,
+    element: undefined,
+    links:
+      field.kind === "manyToMany"
+        ? { name: fieldName, target: modelOf(field.target(), fieldName) }
+        : undefined,
     reference:
       field.kind === "belongsTo"
         ? { name: fieldName, target: modelOf(field.target(), fieldName) }
         : undefined,
   };
+  if (field.kind === "list") return { ...attribute, element: elementOf(attribute, field.item) };
+  if (field.kind !== "manyToMany") return attribute;
+  return { ...attribute, element: elementOf(attribute, { kind: "id", options: {} }) };
 }
 
-/** Constant timestamps as rows store them. */
-function fillOf({ kind, options }: FieldShape): unknown {
-  const fill: unknown = "fill" in options ? options.fill : undefined;
-  return kind === "timestamp" && typeof fill === "string" ? (parseTimestamp(fill) ?? fill) : fill;
+/** The name of a field in rows: `authorId`, `labelIds`. */
+export function attributeName(fieldName: string, field: AttributeShape): string {
+  if (field.kind === "belongsTo") return `${fieldName}Id`;
+  return field.kind === "manyToMany" ? `${field.singular ?? singular(fieldName)}Ids` : fieldName;
+}
+
+function elementOf(list: Attribute, field: AttributeShape): Attribute {
+  return Object.freeze({ ...list, field, isOptional: false, isNullable: false, fill: undefined });
+}
+
+/** A decimal with its constant default as rows store it. */
+function withCanonicalDefault(field: AttributeShape): AttributeShape {
+  if (field.kind !== "decimal" || typeof field.options.default !== "string") return field;
+  const { default: value, scale } = field.options;
+  return Object.freeze({ ...field, options: { ...field.options, default: canonicalDecimal(value, scale)! } });
+}
+
+/** Constant timestamps and decimals as rows store them. */
+function fillOf(field: AttributeShape): unknown {
+  const fill: unknown = "fill" in field.options ? field.options.fill : undefined;
+  if (typeof fill !== "string") return fill;
+  if (field.kind === "decimal") return canonicalDecimal(fill, field.options.scale);
+  return field.kind === "timestamp" ? (parseTimestamp(fill) ?? fill) : fill;
 }
 
 /** Resolves the names in the rules of a computed status to attributes. */
@@ -138,7 +214,7 @@ function withStatusRules(resource: string, attribute: Attribute, all: readonly A
   return { ...attribute, statusRules: rules };
 }
 
-function uniqueScope({ options }: FieldShape): Attribute["unique"] {
+function uniqueScope({ options }: AttributeShape): Attribute["unique"] {
   if (!("unique" in options) || !options.unique) return undefined;
   return options.unique === "all tenants" ? "all tenants" : "in tenant";
 }
@@ -168,4 +244,5 @@ export function addNamedAttributes(resource: Resource, model: Draft): void {
   model.markOnDelete = mark === undefined ? undefined : attributeNamed(mark, "markOnDelete");
   model.search = (declaration.search ?? []).map((each) => attributeNamed(each, "search"));
   model.indexes = indexesOf(resource, model);
+  model.elementIndexes = indexedLists(model);
 }

@@ -4,16 +4,27 @@ import type { App } from "../declare/app.ts";
 import { type LooseDeclaration, operationNames, type Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import { kebabCase, plural, snakeCase, spaceCase } from "../lib/case.ts";
-import { addAttributes, addNamedAttributes, type Draft } from "./attributes.ts";
+import { addAttributes, addNamedAttributes, type Draft, modelsOf } from "./attributes.ts";
 import { collectionsOf } from "./collections.ts";
-import { childrenOf, dependentsOf } from "./deletion.ts";
+import { countsOf, validateKeptCounts, withIndexOfCount } from "./counts.ts";
+import { childrenOf, linkedFrom, referencesTo } from "./deletion.ts";
 import { withExplainedFailures } from "./explained-failures.ts";
 import { withIndexOf } from "./indexes.ts";
 import type { Model, ResourceModel } from "./model.ts";
-import { type ModuleOperation, operationsOf, type Report } from "./operations.ts";
+import { offeredTools } from "./offered-tools.ts";
+import { olderVersionsOf, type VersionDraft } from "./older-versions.ts";
+import {
+  type DeclaredModuleOperation,
+  type ModuleOperation,
+  olderOperationsOf,
+  operationsOf,
+  type Report,
+} from "./operations.ts";
 import { isRestricted, policyRules, refusableOperations } from "./policy.ts";
 import { readAccesses } from "./public.ts";
 import { rolesOf } from "./roles.ts";
+import { routeModel } from "./route.ts";
+import { addDeletedRows, addRestoration } from "./soft-deletion.ts";
 import { validateDeclaration } from "./validate-declaration.ts";
 import { validateModel, validateParents } from "./validate-model.ts";
 
@@ -25,7 +36,7 @@ export interface ModelOptions {
   /** The fields that an app adds to users and that they may change themselves. */
   readonly selfEditable?: readonly string[];
   /** Operations of modules on what is no resource. */
-  readonly operations?: readonly ModuleOperation[];
+  readonly operations?: readonly DeclaredModuleOperation[];
 }
 
 /**
@@ -35,7 +46,7 @@ export interface ModelOptions {
 export function buildModel(
   app: App,
   ownResources: readonly Resource[],
-  { explainsFailures = false, reports = [], operations = [], selfEditable = [] }: ModelOptions = {},
+  { explainsFailures = false, reports = [], operations = [], selfEditable: added = [] }: ModelOptions = {},
 ): Model {
   const own = new Set(ownResources);
   const listed = [...new Set([...ownResources, ...app.resources])];
@@ -48,9 +59,14 @@ export function buildModel(
     if (byName.has(resource.name)) {
       throw new OperatorError(`resource ${resource.name}: two resources have this name; rename one`);
     }
-    byName.set(resource.name, draftOf(resource, app.version));
+    byName.set(resource.name, draftOf(resource, app.version, own.has(resource)));
   }
   for (const resource of declared) addAttributes(resource, byName);
+  for (const resource of declared) {
+    const draft = byName.get(resource.name)!;
+    Object.assign(draft, countsOf(resource, draft, byName));
+  }
+  for (const each of byName.values()) addRestoration(each);
   for (const each of byName.values()) each.collections = collectionsOf([...byName.values()], each);
   for (const resource of declared) addNamedAttributes(resource, byName.get(resource.name)!);
   for (const { filters } of byName.values())
@@ -58,37 +74,86 @@ export function buildModel(
       const draft = related && operators.has("eq") && byName.get(related.resource.name);
       if (draft) draft.indexes = withIndexOf(draft, attribute);
     }
+  for (const { counts } of byName.values())
+    for (const each of counts.values()) {
+      const draft = byName.get(each.resource.name)!;
+      draft.indexes = withIndexOfCount(draft, each);
+    }
   validateParents(byName.values());
   const drafts = [...byName.values()];
   for (const each of drafts) {
     each.isRestricted = isRestricted(each);
     each.refusable = refusableOperations(each);
     each.children = childrenOf(drafts, each);
-    each.dependents = dependentsOf(drafts, each);
+    each.dependents = referencesTo(drafts, each, "cascade");
+    each.clearedReferences = referencesTo(drafts, each, "setNull");
+    each.linkedFrom = linkedFrom(drafts, each);
   }
+  for (const each of drafts) validateKeptCounts(each);
 
+  addDeletedRows(drafts);
   requireUniqueStoredNames(drafts);
   const resources = drafts.map((each) => Object.freeze(each));
   const scopesOf = (each: readonly Resource[]): readonly string[] => {
     const scoped = each.filter(hasScopes).map(({ name }) => byName.get(name)!.scopes);
     return [...new Set(scoped.flatMap(({ read, write }) => [read, write]))];
   };
-  const moduleScopes = operations.flatMap(({ scope }) => scope ?? []);
-  const scopes = [...new Set([...scopesOf(declared), ...moduleScopes])];
+  const selfEditable = Object.freeze(["name", "email", ...added]);
+  const operationsOfModules = (resource: Model["resource"]): readonly ModuleOperation[] =>
+    operations.flatMap((each) => (typeof each === "function" ? each({ resource, selfEditable }) : each));
+  const ofModules = operationsOfModules(byName);
+  const moduleScopes = ofModules.flatMap(({ scope, resource }) => (resource ? [] : (scope ?? [])));
+  const deprecations = Object.entries(app.versions).flatMap(([name, { deprecated }]) =>
+    deprecated ? [[name, deprecated] as const] : [],
+  );
+  const ownVersioned = ownResources.filter(({ declaration }) => declaration.version !== undefined);
+  const versions = {
+    current: app.version,
+    older: Object.keys(app.versions),
+    own: new Set(ownVersioned.map(({ name }) => name)),
+    deprecated: new Map(deprecations),
+  };
+  const routes = app.routes.map((each) => {
+    const modelOf = modelsOf(byName, `route ${each.path}`);
+    return routeModel(each, modelOf, { versions, explainsFailures });
+  });
+  const routeScopes = routes.flatMap(({ scope }) => scope ?? []);
+  const scopes = [...new Set([...scopesOf(declared), ...moduleScopes, ...routeScopes])];
+  const older = olderVersionsOf(app, declared, byName);
+  // One that only an older version has refers to others by their names in that version.
+  const served = resources.map((each) => resourceIn(older, each) ?? each);
+  const currentOperations = operationsOf(served, versions, reports, ofModules, routes);
+  const ids = new Set(currentOperations.map(({ id }) => id));
+  const olderVersions = older.map(({ served, ...version }) => {
+    const modules = operationsOfModules(version.resource);
+    return Object.freeze({
+      ...version,
+      operations: olderOperationsOf(version.name, served, versions, reports, modules, ids),
+    });
+  });
   const model = {
     name: app.name,
     version: app.version,
+    olderVersions,
     resources,
     resource: byName,
-    operations: operationsOf(resources, app.version, reports, operations),
+    routes,
+    operations: currentOperations,
     scopes,
     roles: rolesOf(app, scopes, new Set([...scopesOf(ownResources), ...moduleScopes])),
     hasPublicReads: resources.some(({ access }) => access.list.isPublic || access.get.isPublic),
-    selfEditable: Object.freeze(["name", "email", ...selfEditable]),
+    selfEditable,
     explainsFailures,
   };
   validateModel(model);
   return Object.freeze(model);
+}
+
+function resourceIn(
+  versions: readonly VersionDraft[],
+  { name, version }: ResourceModel,
+): ResourceModel | undefined {
+  return versions.find((each) => each.name === version)?.resource.get(name);
 }
 
 /** The names under which rows and events of a resource are stored. */
@@ -119,7 +184,8 @@ function hasScopes({ declaration }: Resource): boolean {
   return declaration.exposed !== false || declaration.scopes !== undefined;
 }
 
-function draftOf({ name, declaration }: Resource, currentVersion: string): Draft {
+/** @param isOwn whether it is one of the server itself */
+function draftOf({ name, declaration }: Resource, currentVersion: string, isOwn: boolean): Draft {
   const several = declaration.plural ?? plural(name);
   const stored = storedNames(name, several, declaration.was);
   // Credentials keep the scopes that they have.
@@ -136,23 +202,31 @@ function draftOf({ name, declaration }: Resource, currentVersion: string): Draft
     description: declaration.description,
     attributes: [],
     attribute: new Map(),
+    counts: new Map(),
+    keptCounts: [],
     references: [],
+    links: [],
+    linkedFrom: [],
+    files: [],
     excludedFromETag: [],
     parent: undefined,
     children: [],
     dependents: [],
+    clearedReferences: [],
     collections: new Map(),
     filters: new Map(),
     sorts: new Map(),
     search: [],
     indexes: [],
+    elementIndexes: [],
     scopes,
     access: readAccesses(scopes.read, declaration),
-    version: declaration.version ?? currentVersion,
+    version: isOwn ? currentVersion : (declaration.version ?? currentVersion),
     isExposed: declaration.exposed ?? true,
     recordsEvents: declaration.events ?? true,
     requiresIdempotencyKey: declaration.idempotencyKey === "required",
     operations: new Set(declaration.operations ?? operationNames),
+    tools: offeredTools(declaration, isOwn),
     paging: declaration.paging ?? "cursor",
     policy: policyRules(declaration.policy),
     inheritsPolicy: declaration.inheritPolicy ?? true,
@@ -164,9 +238,17 @@ function draftOf({ name, declaration }: Resource, currentVersion: string): Draft
     setByCode: [],
     whenReferenced: declaration.whenReferenced ?? "Delete the rows that refer to it first.",
     markOnDelete: undefined,
+    isSoftDeleted: Boolean(declaration.softDelete),
+    purgeAfterDays:
+      typeof declaration.softDelete === "object" ? declaration.softDelete.purgeAfterDays : undefined,
+    deletedRows: undefined,
+    deletedOf: undefined,
     actions: new Map(),
+    collectionActions: new Map(),
     nestedUnder: [],
     deprecated: declaration.deprecated,
+    deprecatedOperations: declaration.deprecatedOperations ?? {},
+    returnsOnce: declaration.returnsOnce ?? {},
     schemas: { create: {}, replace: {}, update: {}, hookResult: {} },
   };
 }

@@ -3,6 +3,18 @@
 import { capitalize } from "../lib/case.ts";
 import type { Collection, ResourceModel } from "./model.ts";
 
+/** The names of the fields of a resource, with those of its references and counts. */
+export function fieldNames({
+  attributes,
+  counts,
+}: Pick<ResourceModel, "attributes" | "counts">): ReadonlySet<string> {
+  const names = attributes.flatMap(({ name, reference, links }) => {
+    const rows = reference ?? links;
+    return [name, ...(rows ? [rows.name] : [])];
+  });
+  return new Set([...names, ...counts.keys()]);
+}
+
 /**
  * The rows that refer to rows of a resource, by the plural of their resource: `comments`. If a resource has several
  * references to the target, the names of the references are part of the names: `messagesAsSender`. A collection whose
@@ -12,9 +24,7 @@ export function collectionsOf(
   resources: readonly ResourceModel[],
   target: ResourceModel,
 ): ReadonlyMap<string, Collection> {
-  const usedNames = new Set(
-    target.attributes.flatMap(({ name, reference }) => [name, ...(reference ? [reference.name] : [])]),
-  );
+  const usedNames = fieldNames(target);
   const collections = resources.flatMap((resource) => {
     const references = resource.references.filter(
       (each) => each.reference!.target === target && !each.isInternal,

@@ -1,16 +1,34 @@
 // Which resources have rows that are deleted with a row of another. Known at start, so that a deletion of many rows does
 // not derive it for each.
 
-import type { Dependent, ResourceModel } from "./model.ts";
+import type { Attribute, Dependent, ResourceModel } from "./model.ts";
 
-/** The references to a resource with `onDelete: "cascade"`. */
-export function dependentsOf(resources: readonly ResourceModel[], target: ResourceModel): Dependent[] {
+/** The references to a resource with a value of `onDelete`. */
+export function referencesTo(
+  resources: readonly ResourceModel[],
+  target: ResourceModel,
+  onDelete: "cascade" | "setNull",
+): Dependent[] {
   return resources.flatMap((resource) =>
     resource.references
-      .filter(({ field, reference }) => {
-        const cascades = field.kind === "belongsTo" && field.options.onDelete === "cascade";
-        return cascades && reference!.target === target;
-      })
+      .filter(
+        ({ field, reference }) =>
+          field.kind === "belongsTo" && field.options.onDelete === onDelete && reference!.target === target,
+      )
+      .map((attribute) => ({ resource, attribute })),
+  );
+}
+
+/** Whether a reference becomes null when the row that it refers to is deleted. */
+export function isCleared({ field }: Attribute): boolean {
+  return field.kind === "belongsTo" && field.options.onDelete === "setNull";
+}
+
+/** The many-to-many fields whose rows refer to rows of a resource. */
+export function linkedFrom(resources: readonly ResourceModel[], target: ResourceModel): Dependent[] {
+  return resources.flatMap((resource) =>
+    resource.links
+      .filter(({ links }) => links!.target === target)
       .map((attribute) => ({ resource, attribute })),
   );
 }
@@ -28,6 +46,7 @@ export function childrenOf(resources: readonly ResourceModel[], target: Resource
     if (visited.has(each)) return;
     visited.add(each);
     for (const { reference } of each.references) visit(reference!.target);
+    for (const { links } of each.links) visit(links!.target);
     referredFirst.push(each);
   };
   for (const each of children) visit(each);

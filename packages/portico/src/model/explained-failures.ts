@@ -3,9 +3,11 @@
 
 import { dirname, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { LooseDeclaration, LooseHooks, Resource } from "../declare/resource.ts";
+import type { LooseHooks } from "../declare/hooks.ts";
+import type { LooseDeclaration, Resource } from "../declare/resource.ts";
 import { Problem } from "../errors.ts";
 import { redactCredentials } from "../lib/redact-credentials.ts";
+import type { Model } from "./model.ts";
 
 const maxMessageLength = 500;
 
@@ -16,7 +18,7 @@ const maxMessageLength = 500;
 export function withExplainedFailures(resource: Resource): Resource {
   const { name, declaration } = resource;
   const explain = <F extends AnyFunction>(what: string, code: F): F =>
-    explainErrors(`${what} of ${name}`, code);
+    withExplainedErrors(`${what} of ${name}`, code);
   const { validate, hooks, actions, fields } = declaration;
   const changed: LooseDeclaration = {
     ...declaration,
@@ -64,7 +66,8 @@ function explainHooks(hooks: LooseHooks, explain: <F extends AnyFunction>(what: 
   return Object.fromEntries(changed) as LooseHooks;
 }
 
-function explainErrors<F extends AnyFunction>(what: string, code: F): F {
+/** The function, with errors that become `internal_error` with an explanation. @param what it is, in the message */
+export function withExplainedErrors<F extends AnyFunction>(what: string, code: F): F {
   const run = (...args: Parameters<F>): unknown => {
     try {
       const result = code(...args);
@@ -90,6 +93,12 @@ function throwExplained(what: string, error: unknown): never {
 export function explainedFailure(message: string, cause: unknown): Problem {
   const explanation = `${message.replace(/\.$/, "")}. This explanation appears only in the sandbox.`;
   return new Problem("internal_error", explanation, [], {}, cause);
+}
+
+/** An error of the code of declarations, with one line that says what to change. The sandbox shows it to callers. */
+export function codeFailure({ explainsFailures }: Pick<Model, "explainsFailures">, message: string): Error {
+  const failure = new Error(message);
+  return explainsFailures ? explainedFailure(message, failure) : failure;
 }
 
 /** The folder of the sources of the server, also if it is installed as a package. */

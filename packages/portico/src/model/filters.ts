@@ -20,13 +20,15 @@ function parseEntry(entry: LooseFilter): {
   return { path: entry.startsWith, operators: ["startsWith"] };
 }
 
+type FilteredResource = Pick<ResourceModel, "attribute" | "references" | "links" | "collections">;
+
 /**
  * The filters of a resource by their paths, `status` or `author.role`.
  * @throws OperatorError for an unknown field, and for an operator that it does not have
  */
 export function filtersOf(
   { name, declaration }: Resource,
-  resource: Pick<ResourceModel, "attribute" | "references" | "collections">,
+  resource: FilteredResource,
 ): ReadonlyMap<string, FilterModel> {
   const filters = new Map<string, FilterModel>();
   for (const entry of declaration.filter ?? []) {
@@ -39,16 +41,20 @@ export function filtersOf(
     const { related, attribute } = known ?? targetOf(resource, path, refuse);
     const isText = ["text", "id", "belongsTo"].includes(attribute.field.kind);
     if (!isText && (all.has("contains") || all.has("startsWith")))
-      refuse(`${path} is not text; use range("${path}") or "${path}"`);
-    if (related && isJson(attribute.field))
-      refuse(`${path} is JSON or a list, which cannot be compared; remove it`);
+      refuse(`${path} is not text; use ${attribute.element ? "" : `range("${path}") or `}"${path}"`);
+    if (attribute.element && all.has("gte"))
+      refuse(`${path} is a list, which is filtered by its elements; use "${path}"`);
+    if (attribute.element?.field.kind === "number")
+      refuse(`${path} is a list of numbers with fractions, which cannot be compared; remove it`);
+    if (related && isJson(attribute.field) && !attribute.element)
+      refuse(`${path} is JSON, which cannot be compared; remove it`);
     filters.set(path, { name: path, related, attribute, operators: all, hasRange: all.has("gte") });
   }
   return filters;
 }
 
 function targetOf(
-  { attribute, references, collections }: Pick<ResourceModel, "attribute" | "references" | "collections">,
+  { attribute, references, links, collections }: FilteredResource,
   path: string,
   refuse: (remedy: string) => never,
 ): Pick<FilterModel, "related" | "attribute"> {
@@ -62,9 +68,14 @@ function targetOf(
   };
   const [first = "", ...rest] = path.split(".");
   if (rest.length === 0) return { related: undefined, attribute: fieldOf(attribute, path, "") };
-  const related = relatedRows(references, collections, first);
+  const related = relatedRows(references, links, collections, first);
   if (!related) {
-    const names = [...references.map((each) => each.reference!.name), ...collections.keys()];
+    const names = [
+      ...[...references.map((each) => each.reference!), ...links.map((each) => each.links!)].map(
+        ({ name }) => name,
+      ),
+      ...collections.keys(),
+    ];
     return refuse(`there are no related rows ${first}; use one of ${names.join(", ")}`);
   }
   return { related, attribute: fieldOf(related.resource.attribute, rest.join("."), `${first}.`) };
@@ -72,11 +83,14 @@ function targetOf(
 
 function relatedRows(
   references: ResourceModel["references"],
+  links: ResourceModel["links"],
   collections: ResourceModel["collections"],
   name: string,
 ): RelatedRows | undefined {
   const reference = references.find((each) => each.reference!.name === name && !each.isInternal);
   if (reference) return { name, kind: "is", resource: reference.reference!.target, reference };
+  const link = links.find((each) => each.links!.name === name && !each.isInternal);
+  if (link) return { name, kind: "some", resource: link.links!.target, reference: link };
   const collection = collections.get(name);
   return collection && { name, kind: "some", ...collection };
 }

@@ -1,6 +1,7 @@
 // The indexes of a resource: those that its filters, sorts, references and unique fields need, and declared ones. The
 // store creates them, and decides by them which pages are slow reads.
 
+import { isJson, orderedChoices } from "../declare/field.ts";
 import type { Resource } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import { type Attribute, defaultSort, type IndexModel, type ResourceModel } from "./model.ts";
@@ -11,6 +12,8 @@ const indexOptions = { unique: "a list of fields", indexes: "a list of fields" }
 /** Each index slows down every write. */
 const maxIndexes = 16;
 export const maxIndexFields = 4;
+/** An index entry of PostgreSQL holds 2,704 bytes; two texts of this many characters and the ids fit. */
+export const maxIndexedTextLength = 255;
 
 /**
  * Checks the form of `unique` and `indexes`, for projects that are not compiled.
@@ -79,6 +82,10 @@ export function indexesOf(
     seen.set(keyOf(index), `for ${option} ${fields.join(", ")}`);
     return index;
   };
+  /** An ordered choice before the last field is one that rows are found by, if callers filter by it. */
+  const isSortedBy = (attribute: Attribute, isLast: boolean): boolean =>
+    orderedChoices(attribute.field) !== undefined &&
+    (isLast || (resource.sorts.has(attribute.name) && !resource.filters.has(attribute.name)));
   const unique = (declaration.unique ?? []).map((fields) =>
     add("unique", fields, { columns: columnsOf("unique", fields), unique: "in tenant" }),
   );
@@ -88,7 +95,8 @@ export function indexesOf(
     if (!resource.sorts.has(sort.attribute.name))
       refuse("indexes", fields, `its last field orders a page; add ${sort.attribute.name} to sort`);
     const id = { attribute: resource.attribute.get("id")!, isDescending: sort.isDescending };
-    return add("indexes", fields, { columns: [...columns, id], unique: undefined });
+    const ranked = columns.map((each) => ({ ...each, isRanked: isSortedBy(each.attribute, each === sort) }));
+    return add("indexes", fields, { columns: [...ranked, id], unique: undefined });
   });
   return [...automatic, ...unique, ...declared];
 }
@@ -107,20 +115,32 @@ function automaticIndexes({
   sorts,
 }: Omit<ResourceModel, "indexes">): IndexModel[] {
   const indexes = new Map<string, IndexModel>();
-  const add = (members: readonly Attribute[], unique?: Attribute["unique"]): void => {
-    const columns = [...new Set(members)].map((each) => ({ attribute: each, isDescending: false }));
+  const add = (members: readonly Attribute[], unique?: Attribute["unique"], sort?: Attribute): void => {
+    const columns = [...new Set(members)].map((each) => ({
+      ...{ attribute: each, isDescending: false },
+      isRanked: each === sort && orderedChoices(each.field) !== undefined,
+    }));
     const index = { columns, unique };
     indexes.set(indexKey(index, sorts), index);
   };
   const id = attribute.get("id")!;
   const newest = attribute.get(defaultSort)!;
   const container = parent ? [parent] : [];
-  for (const sort of sorts.values()) add([...container, sort, id]);
+  for (const sort of sorts.values()) add([...container, sort, id], undefined, sort);
   for (const { attribute: filter, related, operators } of filters.values())
-    if (!related && operators.has("eq") && !filter.statusRules) add([...container, filter, newest, id]);
+    if (!related && operators.has("eq") && !filter.statusRules && !filter.element)
+      add([...container, filter, newest, id]);
   for (const reference of references) add([reference, newest, id]);
   for (const each of attributes) if (each.unique) add([each], each.unique);
   return [...indexes.values()];
+}
+
+/** The lists that callers filter by, and the ids of many-to-many fields. Their elements are indexed, with the default sort. */
+export function indexedLists({
+  attributes,
+  filters,
+}: Pick<ResourceModel, "attributes" | "filters">): Attribute[] {
+  return attributes.filter(({ name, element, links }) => element && (links || filters.has(name)));
 }
 
 /** The indexes of a resource whose attribute other resources are filtered by: one of them begins with the attribute. */
@@ -129,11 +149,18 @@ export function withIndexOf(
   attribute: Attribute,
 ): readonly IndexModel[] {
   const isFound =
-    attribute.name === "id" || indexes.some(({ columns }) => columns[0]!.attribute === attribute);
-  if (isFound || attribute.statusRules) return indexes;
+    attribute.name === "id" ||
+    indexes.some(({ columns }) => columns[0]!.attribute === attribute && !columns[0]!.isRanked);
+  if (isFound || attribute.statusRules || attribute.element) return indexes;
   const columns = [attribute, attributes.get(defaultSort)!, attributes.get("id")!];
   const distinct = [...new Set(columns)].map((each) => ({ attribute: each, isDescending: false }));
   return [...indexes, { columns: distinct, unique: undefined }];
+}
+
+/** Whether an index may hold the values of an attribute that no declaration mentions as indexed. */
+export function isIndexable({ field, statusRules }: Attribute): boolean {
+  if (statusRules || isJson(field)) return false;
+  return field.kind !== "text" || (field.options.max ?? Number.POSITIVE_INFINITY) <= maxIndexedTextLength;
 }
 
 /**

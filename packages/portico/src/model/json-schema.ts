@@ -1,14 +1,18 @@
 // JSON Schemas of request and response bodies, in the vocabulary that draft 2020-12 shares with the default dialect of
 // Ajv. They validate requests and describe operations.
 
-import { type FieldShape, standardMaxItems } from "../declare/field.ts";
-import type { JsonSchema } from "../declare/field-options.ts";
-import type { Attribute, ResourceModel } from "./model.ts";
+import { standardMaxItems } from "../declare/field.ts";
+import type { DecimalOptions, JsonSchema } from "../declare/field-options.ts";
+import { canonicalDecimal, maxDecimal } from "../lib/decimal.ts";
+import type { Attribute, AttributeShape, ResourceModel } from "./model.ts";
 
 export type { JsonSchema } from "../declare/field-options.ts";
 
 /** The maximum length of a text with a pattern or a format and without `max`; it bounds the cost of the test. */
 export const defaultMaxLength = 2_000;
+
+/** Keywords of Ajv that JSON Schema does not have, so descriptions of the API leave them out. */
+export const ajvKeywords: ReadonlySet<string> = new Set(["formatMinimum", "formatMaximum"]);
 
 export interface BodySchemas {
   readonly create: JsonSchema;
@@ -51,7 +55,7 @@ function bodySchema(
 /** The schema of a row in a response. */
 export function rowSchema(resource: Described): JsonSchema {
   const shown = resource.attributes.filter(({ isInternal }) => !isInternal);
-  return bodySchema(shown, () => true);
+  return bodySchema(shown, () => true, shownSchema);
 }
 
 /** The schema of a page: `{ "data": [...], "pagination": { "nextCursor", "hasMore", ... } }` */
@@ -109,10 +113,31 @@ function memberSchema(schema: JsonSchema): JsonSchema {
   return isPlain ? { ...schema, type: [type, "null"] } : {};
 }
 
+/** The schema of the value of an attribute in a response. */
+function shownSchema(attribute: Attribute): JsonSchema {
+  return attributeSchema(attribute, attribute.field.kind === "file" ? fileSchema : undefined);
+}
+
+/** A file in a response. */
+const fileSchema = {
+  type: "object",
+  properties: {
+    id: { type: "string" },
+    name: { type: "string" },
+    type: { type: "string" },
+    size: { type: "integer" },
+    url: { type: "string", format: "uri" },
+  },
+  required: ["id", "name", "type", "size", "url"],
+};
+
 /** The schema of the value of an attribute. */
-export function attributeSchema({ field, isOptional }: Attribute): JsonSchema {
+export function attributeSchema(
+  { field, isOptional }: Attribute,
+  value: JsonSchema = valueSchema(field),
+): JsonSchema {
   const schema: { [keyword: string]: unknown } = {
-    ...valueSchema(field),
+    ...value,
     ...(field.options.description && { description: field.options.description }),
     ...(field.options.deprecated && { deprecated: true }),
   };
@@ -125,7 +150,7 @@ export function attributeSchema({ field, isOptional }: Attribute): JsonSchema {
   };
 }
 
-function valueSchema(field: FieldShape): { [keyword: string]: unknown } {
+function valueSchema(field: AttributeShape): { [keyword: string]: unknown } {
   switch (field.kind) {
     case "text": {
       const { min, max, format, pattern, default: value } = field.options;
@@ -152,10 +177,19 @@ function valueSchema(field: FieldShape): { [keyword: string]: unknown } {
         maximum: field.options.max,
         default: constantDefault(field.options.default),
       });
+    case "decimal":
+      return decimalSchema(field.options);
     case "boolean":
       return withoutUndefined({ type: "boolean", default: constantDefault(field.options.default) });
     case "timestamp":
       return { type: "string", format: "date-time" };
+    case "date": {
+      const { min, max, default: value } = field.options;
+      return withoutUndefined({
+        ...{ type: "string", format: "date", formatMinimum: min, formatMaximum: max },
+        default: value === "today" ? undefined : value,
+      });
+    }
     case "choice":
       return withoutUndefined({ type: "string", enum: field.choices, default: field.options.default });
     case "json":
@@ -171,13 +205,38 @@ function valueSchema(field: FieldShape): { [keyword: string]: unknown } {
         default: constantDefault(value),
       });
     }
+    case "manyToMany":
+      return {
+        type: "array",
+        items: { type: "string", minLength: 1, maxLength: 255 },
+        maxItems: field.options.max ?? standardMaxItems,
+        uniqueItems: true,
+        default: [],
+      };
     case "computedStatus":
       return { type: "string", enum: field.choices };
     case "id":
       return { type: "string", minLength: 1, maxLength: 255, pattern: "^\\S+$" };
+    case "file":
     case "belongsTo":
       return { type: "string", minLength: 1, maxLength: 255 };
   }
+}
+
+/** A text, because a reader of JSON may round a number. `formatMinimum` and `formatMaximum` compare it as a number. */
+function decimalSchema({ precision, scale, min, max, default: value }: DecimalOptions): {
+  [keyword: string]: unknown;
+} {
+  const most = maxDecimal(precision, scale);
+  const fraction = scale === 0 ? "" : `(?:\\.\\d{1,${scale}})?`;
+  return withoutUndefined({
+    ...{ type: "string", format: "decimal", pattern: `^-?(?:0|[1-9]\\d*)${fraction}$` },
+    // A minus, a zero and a point besides the digits.
+    maxLength: precision + 3,
+    formatMinimum: canonicalDecimal(min ?? `-${most}`, scale),
+    formatMaximum: canonicalDecimal(max ?? most, scale),
+    default: constantDefault(value),
+  });
 }
 
 function constantDefault(value: unknown): unknown {

@@ -11,6 +11,8 @@ export interface Parameter {
   readonly description: string;
   /** How often it may occur; several values of a filter mean any of them. */
   readonly maxCount: number;
+  /** Whether a request without it is refused. Those of the path always are. */
+  readonly isRequired?: boolean;
   /** What a filter compares. */
   readonly filter?: { readonly filter: FilterModel; readonly operator: FilterOperator };
 }
@@ -24,6 +26,9 @@ export const maxPage = 100_000;
 export const maxSortKeys = 3;
 /** Values of one filter. */
 export const maxFilterValues = 50;
+
+/** The query parameter that asks for deleted rows. */
+export const deletedParameter = "deleted";
 
 /** What a draft of an operation says about its parameters. */
 interface Parameterized {
@@ -39,7 +44,7 @@ export function parametersOf(
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => pathParameter(name!));
   const others: Readonly<Record<string, readonly Parameter[]>> = {
     list: [...listParameters(resource), ...filterParameters(resource)],
-    get: [fields, ...conditionalHeaders],
+    get: [fields, ...deletedParameters(resource), ...conditionalHeaders],
     replace: conditionalHeaders,
     update: conditionalHeaders,
     delete: conditionalHeaders,
@@ -76,7 +81,14 @@ const fields = queryParameter(
   "Names of the fields to return, separated by commas; author.name is a field of the author.",
 );
 
-function listParameters({ paging, search, sorts }: ResourceModel): Parameter[] {
+function deletedParameters({ isSoftDeleted }: ResourceModel): Parameter[] {
+  if (!isSoftDeleted) return [];
+  const schema = { type: "boolean", default: false };
+  return [queryParameter(deletedParameter, schema, "true for rows that were deleted and can be restored.")];
+}
+
+function listParameters(resource: ResourceModel): Parameter[] {
+  const { paging, search, sorts } = resource;
   const one = `-?(${[...sorts.keys()].join("|")})`;
   return [
     queryParameter(
@@ -87,6 +99,7 @@ function listParameters({ paging, search, sorts }: ResourceModel): Parameter[] {
     fields,
     limitParameter("limit"),
     ...(paging === "page" ? pageParameters : cursorParameters),
+    ...deletedParameters(resource),
     ...(search.length > 0 ? [queryParameter("q", { type: "string" }, "Words to search for.")] : []),
   ];
 }
@@ -149,7 +162,7 @@ function filterParameters({ filters }: ResourceModel): Parameter[] {
       default: _,
       description: __,
       ...valueSchema
-    } = attributeSchema({ ...attribute, isOptional: false });
+    } = attributeSchema({ ...(attribute.element ?? attribute), isOptional: false });
     return [...operators].map((operator): Parameter => {
       const { description, isList = false, schema = valueSchema } = operatorParameters[operator];
       return {

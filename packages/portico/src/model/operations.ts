@@ -2,14 +2,21 @@
 // (OpenAPI, the typed client, MCP) reads the same list.
 
 import type { Caller } from "../declare/caller.ts";
-import { type LooseHooks, type OperationName, operationNames } from "../declare/resource.ts";
+import type { Deprecation } from "../declare/field-options.ts";
+import { type OperationName, operationNames } from "../declare/resource.ts";
 import type { ErrorCode } from "../errors.ts";
-import { camelCase, capitalize } from "../lib/case.ts";
-import { type JsonSchema, listSchema, rowSchema } from "./json-schema.ts";
-import type { ActionModel, Attribute, ResourceModel } from "./model.ts";
+import { capitalize } from "../lib/case.ts";
+import { earliestDeprecation } from "./deprecation.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import type { ActionModel, Attribute, CollectionActionModel, Model, ResourceModel } from "./model.ts";
+import { draftsOf, type OperationDraft } from "./operation-drafts.ts";
+import { errorsOf } from "./operation-errors.ts";
 import { type Parameter, parametersOf } from "./operation-parameters.ts";
+import type { RouteModel } from "./route.ts";
+import { routeOperation, routeOperationId } from "./route-operation.ts";
+import { isVersioned, ownPrefixes, prefixesOfModules } from "./served-versions.ts";
 
-export type OperationKind = OperationName | "deleteAll" | "action" | "report";
+export type OperationKind = OperationName | "deleteAll" | "action" | "collectionAction" | "report";
 
 export interface Operation {
   /** Unique among all operations: `listPosts`, `getPost`, `rotateApiKey`. */
@@ -31,10 +38,17 @@ export interface Operation {
   /** The JSON Schema of the response body. */
   readonly output: JsonSchema | undefined;
   readonly errors: readonly ErrorCode[];
+  /** The earliest dates of its own deprecation, and of those of its resource and its version. */
+  readonly deprecated: Deprecation | undefined;
   /** What a nested collection belongs to: `/projects/{parentId}/issues`. */
   readonly container: Attribute | "tenant" | undefined;
   /** The action that an operation of this kind runs. */
   readonly action: ActionModel | undefined;
+  readonly collectionAction: CollectionActionModel | undefined;
+  /** The id of the report that an operation of this kind returns. */
+  readonly report: string | undefined;
+  /** What it does, if its kind does not say it. */
+  readonly summary: string | undefined;
 }
 
 /** An operation of a module on something that is no resource: `GET /grants`. The module registers its routes. */
@@ -46,11 +60,50 @@ export interface ModuleOperation
   readonly kind: "module";
   /** Undefined for an operation that every credential can use. */
   readonly scope: string | undefined;
+  /** The resource whose rows it reads or writes, for an operation with the scope of a resource: an export, an import. */
+  readonly resource?: ResourceModel;
+  /** Whether it needs no secret credential; by default it does. */
+  readonly isPublic?: boolean;
+  /** What it does, in a line without a full stop: `List grants`. */
+  readonly summary?: string;
+  readonly description?: string | undefined;
+  /** The HTTP status of success; by default 200, or 204 without a body. */
+  readonly status?: number;
+  /** The schemas of the request body by media type, if it is not JSON. */
+  readonly inputs?: Readonly<Record<string, JsonSchema>>;
+  /** The schemas of the response body by media type, if it is not JSON, or not always. */
+  readonly outputs?: Readonly<Record<string, JsonSchema>>;
+  /** Headers that only its responses have. */
+  readonly headers?: readonly string[];
+  readonly deprecated?: Deprecation | undefined;
+  /** Whether MCP offers it as a tool. */
+  readonly isTool?: boolean;
+}
+
+/** An operation of a module, or a function that derives some from the model. */
+export type DeclaredModuleOperation =
+  | ModuleOperation
+  | ((model: Pick<Model, "resource" | "selfEditable">) => ModuleOperation | readonly ModuleOperation[]);
+
+/** What comes before the paths of a version. @param currentVersion the version that needs not be named */
+export function prefixesOf(version: string, currentVersion: string): readonly string[] {
+  return version === currentVersion ? ["", `/${version}`] : [`/${version}`];
 }
 
 /** The path of an operation as Fastify writes it: `/v1/posts/:id` */
 export function routeOf({ path }: Pick<Operation, "path">, prefix: string): string {
   return prefix + path.replace(/\{(\w+)\}/g, ":$1");
+}
+
+/** The versions of an API. */
+export interface Versions {
+  /** The one whose paths are also served without a version. */
+  readonly current: string;
+  readonly older: readonly string[];
+  /** The resources of the server itself, whose operations are in every version and always in `v1`. */
+  readonly own: ReadonlySet<string>;
+  /** The deprecations of versions by their names. */
+  readonly deprecated: ReadonlyMap<string, Deprecation>;
 }
 
 /** A read about one row that returns something else than rows: `GET /api-keys/{id}/usage`. */
@@ -61,6 +114,8 @@ export interface Report {
   readonly resource: string;
   /** The last segment of the path. */
   readonly segment: string;
+  /** What it returns, in a line without a full stop: `Get the usage of an API key`. */
+  readonly summary?: string;
   readonly parameters: readonly Parameter[];
   readonly output: JsonSchema;
 }
@@ -75,54 +130,110 @@ export type ReadReport = (
   parameters: Readonly<Record<string, string>>,
 ) => Promise<readonly unknown[]>;
 
-/** An operation before the members that follow from the others are added. */
-interface Draft extends Pick<Operation, "kind" | "method" | "path" | "output"> {
-  /** In order of preference. */
-  readonly ids: readonly string[];
-  readonly container?: Operation["container"];
-  readonly action?: ActionModel;
-  readonly input?: JsonSchema;
-  readonly parameters?: readonly Parameter[];
+/** The operations of the exposed resources, in the order of the resources, those of modules, and the routes. */
+export function operationsOf(
+  resources: readonly ResourceModel[],
+  versions: Versions,
+  reports: readonly Report[],
+  ofModules: readonly ModuleOperation[],
+  routes: readonly RouteModel[] = [],
+): readonly (Operation | ModuleOperation)[] {
+  const ids = new Set(ofModules.map(({ id }) => id));
+  const current = ofModules.map((each) =>
+    isVersioned(each) ? Object.freeze({ ...each, prefixes: prefixesOfModules(versions) }) : each,
+  );
+  const operations = resourceOperations(resources, versions, reports, ids);
+  const ofRoutes = routes.map((route) => {
+    const id = unusedId([routeOperationId(route)], ids);
+    ids.add(id);
+    return routeOperation(id, route);
+  });
+  return Object.freeze([...operations, ...current, ...ofRoutes]);
 }
 
 /**
- * The operations of the exposed resources, in the order of the resources, and those of modules.
- * @param currentVersion the version whose paths are also served without a version
+ * The operations of exposed resources in an older version, and those of modules. Their ids end with it: `listPostsV1`.
+ * @param ids of all other operations; those of the result are added
  */
-export function operationsOf(
+export function olderOperationsOf(
+  version: string,
   resources: readonly ResourceModel[],
-  currentVersion: string,
+  versions: Versions,
   reports: readonly Report[],
   ofModules: readonly ModuleOperation[],
+  ids: Set<string>,
 ): readonly (Operation | ModuleOperation)[] {
-  const ids = new Set(ofModules.map(({ id }) => id));
-  const operations = resources
+  const deprecated = versions.deprecated.get(version);
+  const older = ofModules.filter(isVersioned).map((each): ModuleOperation => {
+    const id = unusedId([each.id + capitalize(version)], ids);
+    ids.add(id);
+    return Object.freeze({ ...each, id, prefixes: [`/${version}`], ...(deprecated && { deprecated }) });
+  });
+  return Object.freeze([...resourceOperations(resources, versions, reports, ids), ...older]);
+}
+
+function resourceOperations(
+  resources: readonly ResourceModel[],
+  versions: Versions,
+  reports: readonly Report[],
+  ids: Set<string>,
+): Operation[] {
+  // One that only an older version has needs none.
+  const suffixOf = ({ current, version }: ResourceModel): string =>
+    current && current.version !== version ? capitalize(version) : "";
+  return resources
     .filter(({ isExposed }) => isExposed)
     .flatMap((resource) =>
       draftsOf(resource, reports).map((draft) => {
-        const id = unusedId(draft.ids, ids);
+        const candidates = draft.ids.map((id) => id + suffixOf(resource));
+        const id = unusedId(candidates, ids);
         ids.add(id);
-        return operationOf(id, resource, currentVersion, draft);
+        return operationOf(id, resource, versions, draft);
       }),
     );
-  return Object.freeze([...operations, ...ofModules]);
 }
 
-function operationOf(id: string, resource: ResourceModel, currentVersion: string, draft: Draft): Operation {
-  const { kind, method, path, container, input, output, action } = draft;
+function operationOf(
+  id: string,
+  resource: ResourceModel,
+  versions: Versions,
+  draft: OperationDraft,
+): Operation {
+  const { kind, method, path, container, input, output } = draft;
+  const { action, collectionAction, report, summary } = draft;
   const { version, scopes, access } = resource;
   return Object.freeze({
     ...{ id, kind, resource, method, path },
-    prefixes: version === currentVersion ? ["", `/${version}`] : [`/${version}`],
+    prefixes: [
+      ...(!resource.current && versions.own.has(resource.name) ? ownPrefixes(versions) : []),
+      ...prefixesOf(version, versions.current),
+    ],
     scope: method === "GET" ? scopes.read : scopes.write,
     isPublic: (kind === "list" || kind === "get") && access[kind].isPublic,
     parameters: parametersOf(resource, draft),
     input,
     output,
     errors: errorsOf(resource, draft),
-    container,
+    deprecated: earliestDeprecation([
+      (action ?? collectionAction)?.deprecated ?? ownDeprecation(resource, kind),
+      resource.deprecated,
+      versions.deprecated.get(version),
+    ]),
+    container: container === "tenant" ? container : (container?.current ?? container),
     action,
+    collectionAction,
+    report,
+    summary,
   });
+}
+
+/** The deprecation of a standard operation. Deleting a nested collection deletes rows. */
+function ownDeprecation(
+  { deprecatedOperations }: ResourceModel,
+  kind: OperationKind,
+): Deprecation | undefined {
+  const name = operationNames.find((each) => each === (kind === "deleteAll" ? "delete" : kind));
+  return name && deprecatedOperations[name];
 }
 
 function unusedId(candidates: readonly string[], used: ReadonlySet<string>): string {
@@ -131,123 +242,4 @@ function unusedId(candidates: readonly string[], used: ReadonlySet<string>): str
   let id = candidates.at(-1)!;
   while (used.has(id)) id += "_";
   return id;
-}
-
-function draftsOf(resource: ResourceModel, reports: readonly Report[]): Draft[] {
-  return [
-    ...standardOperations(resource),
-    ...actionOperations(resource),
-    ...nestedOperations(resource),
-    ...reports
-      .filter((report) => report.resource === resource.name)
-      .map((report) => reportOperation(resource, report)),
-  ];
-}
-
-function standardOperations(resource: ResourceModel): Draft[] {
-  const { name, plural, segment, parent, schemas, operations } = resource;
-  const collection = parent
-    ? { path: `/${parent.reference!.target.segment}/{parentId}/${segment}`, container: parent }
-    : { path: `/${segment}` };
-  const item = { path: `/${segment}/{id}` };
-  const row = rowSchema(resource);
-  const drafts: Readonly<Record<OperationName, Omit<Draft, "kind" | "ids">>> = {
-    list: { method: "GET", ...collection, output: listSchema(resource) },
-    get: { method: "GET", ...item, output: row },
-    create: { method: "POST", ...collection, input: schemas.create, output: row },
-    replace: { method: "PUT", ...item, input: schemas.replace, output: row },
-    update: { method: "PATCH", ...item, input: schemas.update, output: row },
-    delete: { method: "DELETE", ...item, output: undefined },
-  };
-  return operationNames
-    .filter((kind) => operations.has(kind))
-    .map((kind) => ({ ...drafts[kind], kind, ids: [kind + capitalize(kind === "list" ? plural : name)] }));
-}
-
-function actionOperations(resource: ResourceModel): Draft[] {
-  const { name, segment, actions } = resource;
-  return [...actions.values()].map((action) => ({
-    kind: "action",
-    ids: [
-      ...(action.verb === undefined ? [] : [`${action.verb}${capitalize(name)}`]),
-      `create${capitalize(name)}${capitalize(camelCase(action.name))}`,
-    ],
-    method: "POST",
-    path: `/${segment}/{id}/${action.name}`,
-    input: action.schemas.create,
-    output: rowSchema(resource),
-    action,
-  }));
-}
-
-/** A collection under the rows that its own rows refer to, or under the tenant, can be listed and deleted as a whole. */
-function nestedOperations(resource: ResourceModel): Draft[] {
-  const { plural, segment, nestedUnder } = resource;
-  return nestedUnder.flatMap((container): Draft[] => {
-    const [containers, name] =
-      container === "tenant"
-        ? ["tenants", "tenant"]
-        : [container.reference!.target.segment, container.reference!.name];
-    const nested = { path: `/${containers}/{id}/${segment}`, container };
-    const title = `${capitalize(name)}${capitalize(plural)}`;
-    return [
-      { ...nested, kind: "list", ids: [`list${title}`], method: "GET", output: listSchema(resource) },
-      { ...nested, kind: "deleteAll", ids: [`delete${title}`], method: "DELETE", output: undefined },
-    ];
-  });
-}
-
-function reportOperation(resource: ResourceModel, { id, segment, parameters, output }: Report): Draft {
-  const path = `/${resource.segment}/{id}/${segment}`;
-  return { kind: "report", ids: [id], method: "GET", path, parameters, output };
-}
-
-/** The errors that any operation can return. */
-export const commonErrors: readonly ErrorCode[] = [
-  "malformed_request",
-  "credential_in_query",
-  "authentication_required",
-  "invalid_credential",
-  "wrong_environment",
-  "insufficient_scope",
-  "not_acceptable",
-  "validation_error",
-  "rate_limited",
-  "internal_error",
-  "unavailable",
-];
-
-function errorsOf(
-  { refusable, hooks, paging, requiresIdempotencyKey }: ResourceModel,
-  { kind, method, path, input }: Draft,
-): ErrorCode[] {
-  const hasInput = input !== undefined;
-  const isRepeatable = method === "POST" || method === "PATCH";
-  const possible: readonly [code: ErrorCode, isPossible: boolean][] = [
-    ["invalid_cursor", kind === "list" && paging === "cursor"],
-    ["not_found", path.includes("{")],
-    ["conflict", method !== "GET"],
-    ["forbidden", mayRefuse(kind, refusable) || runsCode(kind, hooks)],
-    ["precondition_failed", ["get", "replace", "update", "delete"].includes(kind)],
-    ["idempotency_key_required", isRepeatable && requiresIdempotencyKey],
-    ["idempotency_in_progress", isRepeatable],
-    ["idempotency_key_reused", isRepeatable],
-    ["payload_too_large", hasInput],
-    ["unsupported_media_type", hasInput],
-  ];
-  return [...commonErrors, ...possible.filter(([, isPossible]) => isPossible).map(([code]) => code)];
-}
-
-/** Whether a policy may refuse an operation on a row that the caller can read. */
-function mayRefuse(kind: OperationKind, refusable: ResourceModel["refusable"]): boolean {
-  if (kind === "create" || kind === "delete") return refusable.has(kind);
-  return (kind === "replace" || kind === "update" || kind === "action") && refusable.has("update");
-}
-
-/** Whether an operation runs a hook or an action, which may refuse the write. PUT runs the hooks of updates. */
-function runsCode(kind: OperationKind, { before, after }: LooseHooks): boolean {
-  if (kind === "action") return true;
-  const name = kind === "replace" ? "update" : kind === "deleteAll" ? "delete" : kind;
-  if (name !== "create" && name !== "update" && name !== "delete") return false;
-  return before?.[name] !== undefined || after?.[name] !== undefined;
 }

@@ -3,6 +3,7 @@
 import type { App } from "../declare/app.ts";
 import { everyScope, type RoleDeclarations, standardRoleNames } from "../declare/roles.ts";
 import { OperatorError } from "../errors.ts";
+import { FrozenSet } from "../lib/frozen-set.ts";
 
 export interface Role {
   readonly name: string;
@@ -26,12 +27,12 @@ export function rolesOf(
   serverScopes: ReadonlySet<string>,
 ): readonly Role[] {
   const declared = roles ?? standardRoles(scopes, serverScopes);
-  const all = new Set([...scopes, everyScope]);
+  const all = new FrozenSet([...scopes, everyScope]);
   return Object.freeze(
     Object.entries(declared).map(([name, own]): Role => {
       if (own === everyScope) return Object.freeze({ name, scopes: all });
       const unknown = own.filter((scope) => !scopes.includes(scope));
-      if (unknown.length === 0) return Object.freeze({ name, scopes: new Set(own) });
+      if (unknown.length === 0) return Object.freeze({ name, scopes: new FrozenSet(own) });
       throw new OperatorError(
         `app: the role ${name} names unknown scopes: ${unknown.join(", ")} (known: ${scopes.join(", ")})`,
       );

@@ -1,10 +1,12 @@
 // Validates what a declaration has besides fields: computed statuses, deletion, actions and nested collections.
 
+import type { LooseAction } from "../declare/action.ts";
 import type { FieldShape } from "../declare/field.ts";
 import { renameHint } from "../declare/renamed-options.ts";
-import type { LooseAction, LooseDeclaration } from "../declare/resource.ts";
+import type { LooseDeclaration } from "../declare/resource.ts";
 import { OperatorError } from "../errors.ts";
 import type { Attribute, Model, ResourceModel } from "./model.ts";
+import { validateSoftDelete } from "./soft-deletion.ts";
 
 /** Throws with the name of the resource or field. */
 export type Refuse = (remedy: string) => never;
@@ -15,10 +17,9 @@ const segmentPattern = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 const maxSecondsBefore = 100 * 366 * 86_400;
 
 /** Checks the types of options. The names in them are checked with the model. */
-export function validateBehaviour(
-  { validate, markOnDelete, actions, nestedUnder }: LooseDeclaration,
-  refuse: Refuse,
-): void {
+export function validateBehaviour(declaration: LooseDeclaration, refuse: Refuse): void {
+  const { validate, markOnDelete, actions, nestedUnder } = declaration;
+  validateSoftDelete(declaration, refuse);
   if (validate !== undefined && typeof validate !== "function") refuse("validate is a function of the body");
   if (markOnDelete !== undefined && typeof markOnDelete !== "string")
     refuse('write markOnDelete as the name of a timestamp, "deletedAt"');
@@ -32,18 +33,42 @@ function validateAction(segment: string, action: LooseAction, refuse: Refuse): v
     refuse(`write the action ${segment} as a noun in lowercase with hyphens, for example rotations`);
   if (typeof action?.input !== "object" || typeof action.run !== "function")
     refuse(`the action ${segment} needs input, which may be {}, and run`);
+  if (action.run.length > 1)
+    refuse(
+      `run of the action ${segment} has one argument now; write run: ({ current, input, rows, caller, now }) => ...`,
+    );
+  const { on = "row", answer } = action;
+  if (on !== "row" && on !== "collection")
+    refuse(`the action ${segment} is on: "row", which is the default, or on: "collection"`);
+  if (answer !== undefined && on === "row")
+    refuse(`the action ${segment} returns its row; remove answer, or write on: "collection"`);
+  if (answer !== undefined && (typeof answer !== "object" || answer === null))
+    refuse(`the answer of the action ${segment} is a list of fields, { count: integer() }`);
 }
 
 /** Checks a field in the input of an action, which comes from the caller and is not stored. */
-export function validateInputField({ kind, options }: FieldShape, refuse: Refuse): void {
-  const forbidden = ["readOnly", "internal", "immutable", "unique", "onDelete", "was", "fill"].find(
-    (option) => option in options,
-  );
-  if (kind === "computedStatus" || forbidden !== undefined)
-    refuse(
-      `the input of an action comes from its caller; remove ${kind === "computedStatus" ? "the computed status" : forbidden}`,
-    );
+export function validateInputField(field: FieldShape, refuse: Refuse): void {
+  const forbidden = notInRequests(field);
+  if (forbidden !== undefined) refuse(`the input of an action comes from its caller; remove ${forbidden}`);
 }
+
+/** Checks a field in the answer of an action, whose code returns it. */
+export function validateAnswerField(field: FieldShape, refuse: Refuse): void {
+  const forbidden = "default" in field.options ? "default" : notInRequests(field);
+  if (forbidden !== undefined) refuse(`run of the action returns its value; remove ${forbidden}`);
+}
+
+/** What a field cannot be that belongs to no row. */
+function notInRequests({ kind, options }: FieldShape): string | undefined {
+  const names = ["readOnly", "internal", "immutable", "unique", "onDelete", "was", "fill"];
+  return computedKinds.get(kind) ?? names.find((option) => option in options);
+}
+
+/** What no caller can send, for messages. */
+const computedKinds: ReadonlyMap<string, string> = new Map([
+  ["computedStatus", "the computed status"],
+  ["count", "the count"],
+]);
 
 export function validateComputedStatus(
   { rules, choices }: Extract<FieldShape, { kind: "computedStatus" }>,
@@ -96,6 +121,7 @@ function nestedPaths({
   parent,
   nestedUnder,
   actions,
+  collectionActions,
 }: ResourceModel): [string, string][] {
   if (!isExposed) return [];
   const containers = [...(parent ? [parent] : []), ...nestedUnder].map((by) =>
@@ -104,6 +130,9 @@ function nestedPaths({
   return [
     ...containers.map((each): [string, string] => [each, segment]),
     ...[...actions.keys()].map((action): [string, string] => [segment, action]),
+    ...[...collectionActions.keys()].map((action): [string, string] =>
+      parent ? [parent.reference!.target.segment, `${segment}/${action}`] : [segment, action],
+    ),
   ];
 }
 
@@ -137,7 +166,9 @@ function validateOnDelete({ name, markOnDelete }: ResourceModel, attribute: Attr
   const refuse = (remedy: string): never => {
     throw new OperatorError(`resource ${name}, field ${attribute.reference!.name}: ${remedy}`);
   };
-  if (onDelete !== "cascade") refuse('onDelete is "cascade", or left out');
+  if (onDelete !== "cascade" && onDelete !== "setNull")
+    refuse('onDelete is "cascade" or "setNull", or left out');
+  if (onDelete === "setNull" && !isNullable) refuse('onDelete: "setNull" needs optional: true');
   if (markOnDelete && !isNullable)
     refuse("its rows are kept when the row that they refer to is deleted, so it must be optional");
 }

@@ -2,19 +2,21 @@
 
 import { renameHint } from "../declare/renamed-options.ts";
 import { operationNames, type Resource } from "../declare/resource.ts";
+import { versionPattern } from "../declare/versions.ts";
 import { OperatorError } from "../errors.ts";
 import { validateIndexOptions } from "./indexes.ts";
+import { validateToolOptions } from "./offered-tools.ts";
 import { validatePolicyOptions } from "./policy.ts";
 import { validatePublicOptions } from "./public.ts";
-import { validateBehaviour, validateInputField } from "./validate-behaviour.ts";
+import { validateAnswerField, validateBehaviour, validateInputField } from "./validate-behaviour.ts";
 import { validateDeprecation, validateField } from "./validate-field.ts";
 
 /** Query parameters that no field may be named after. */
-const reservedParameters = ["sort", "limit", "cursor", "direction", "page", "perPage", "fields", "q"];
-const serverManagedFields = ["id", "createdAt", "updatedAt"];
+export const reservedParameters = ["sort", "limit", "cursor", "direction", "page", "perPage", "fields", "q"];
+export const serverManagedFields = ["id", "createdAt", "updatedAt"];
 
-const namePattern = /^[a-z][a-zA-Z0-9]{0,40}$/;
-const scopePattern = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+export const namePattern = /^[a-z][a-zA-Z0-9]{0,40}$/;
+export const scopePattern = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 /** @throws OperatorError with one line: resource, field and remedy */
 export function validateDeclaration({ name, declaration }: Resource): void {
@@ -37,22 +39,38 @@ export function validateDeclaration({ name, declaration }: Resource): void {
       refuse(field, 'was is the first name that the field had: was: "title"');
   }
   validateBehaviour(declaration, (remedy) => refuse("", remedy));
-  for (const [segment, { input, verb = "do" }] of Object.entries(declaration.actions ?? {})) {
+  for (const [segment, { input, verb = "do", answer = {}, deprecated }] of Object.entries(
+    declaration.actions ?? {},
+  )) {
+    validateDeprecation(deprecated, (remedy) => refuse("", `action ${segment}: ${remedy}`));
     if (!namePattern.test(verb))
       refuse("", `write the verb of the action ${segment} in camelCase, for example renew`);
-    for (const [field, shape] of Object.entries(input)) {
-      const path = `${segment}.${field}`;
-      if (!namePattern.test(field))
-        refuse(path, "write the name as one word in camelCase, for example dueAt");
-      validateField(shape, (remedy) => refuse(path, remedy));
-      validateInputField(shape, (remedy) => refuse(path, remedy));
-    }
+    for (const [fields, validate] of [
+      [input, validateInputField],
+      [answer, validateAnswerField],
+    ] as const)
+      for (const [field, shape] of Object.entries(fields)) {
+        const path = `${segment}.${field}`;
+        if (!namePattern.test(field))
+          refuse(path, "write the name as one word in camelCase, for example dueAt");
+        validateField(shape, (remedy) => refuse(path, remedy));
+        validate(shape, (remedy) => refuse(path, remedy));
+      }
   }
   validateDeprecation(declaration.deprecated, (remedy) => refuse("", remedy));
+  for (const [operation, deprecation] of Object.entries(declaration.deprecatedOperations ?? {})) {
+    if (!(declaration.operations ?? operationNames).some((name) => name === operation))
+      refuse(
+        "",
+        `deprecatedOperations names ${operation}, which is not one of its operations; actions have the option deprecated`,
+      );
+    validateDeprecation(deprecation, (remedy) => refuse("", `${operation}: ${remedy}`));
+  }
 }
 
 const declarationOptions = [
-  "fields plural was parent filter sort search unique indexes scopes version paging policy inheritPolicy hooks validate markOnDelete actions nestedUnder exposed operations events idempotencyKey public whenReferenced description deprecated",
+  "fields plural was parent filter sort search unique indexes scopes version versions paging policy inheritPolicy hooks validate markOnDelete softDelete actions nestedUnder exposed operations events idempotencyKey public whenReferenced mcp description deprecated deprecatedOperations",
+  "returnsOnce",
 ].flatMap((names) => names.split(" "));
 
 function isFormerName(was: unknown): boolean {
@@ -82,7 +100,7 @@ function validateOptions(declaration: Resource["declaration"], refuse: (remedy: 
     refuse("fields is missing; write fields: { title: text() }");
   if (plural !== undefined && !namePattern.test(plural)) refuse("write plural as one word in camelCase");
   if ("was" in declaration) validateStoredName(declaration.was, refuse);
-  if (version !== undefined && !/^v\d{1,4}$/.test(version)) refuse("write version as v1, v2 and so on");
+  if (version !== undefined && !versionPattern.test(version)) refuse("write version as v1, v2 and so on");
   if (!["cursor", "page"].includes(paging)) refuse("paging is cursor or page");
   if (scopes && !(scopes.read && scopes.write)) refuse("scopes needs both read and write");
   validatePolicyOptions(declaration, refuse);
@@ -93,6 +111,7 @@ function validateOptions(declaration: Resource["declaration"], refuse: (remedy: 
         `operations is a list of some of ${operationNames.join(", ")}`,
     );
   validatePublicOptions(declaration, refuse);
+  validateToolOptions(declaration, refuse);
   const { whenReferenced = "Archive it." } = declaration;
   if (typeof whenReferenced !== "string" || whenReferenced === "")
     refuse('whenReferenced is a sentence for callers: "Archive it instead."');

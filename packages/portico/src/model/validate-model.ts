@@ -1,12 +1,16 @@
 // Checks what needs all resources of an app: names, paths, indexes and search.
 
-import { isJson } from "../declare/field.ts";
+import { type FieldShape, isJson } from "../declare/field.ts";
 import { OperatorError } from "../errors.ts";
-import type { Attribute, Model, ResourceModel } from "./model.ts";
+import { maxIndexedTextLength } from "./indexes.ts";
+import type { Attribute, Model, OlderVersion, ResourceModel } from "./model.ts";
 import { validateModelBehaviour } from "./validate-behaviour.ts";
 
-/** An index entry of PostgreSQL holds 2,704 bytes; two texts of this many characters and the ids fit. */
-const maxIndexedTextLength = 255;
+/** Why a value that is stored as JSON has no index, by its kind. */
+const refusalsOfJson: Readonly<Record<string, string>> = {
+  list: "a list can be filtered by, but not sorted by, unique or indexed",
+  file: "a file cannot be filtered or sorted by",
+};
 /** The characters that the texts of one index may have in total. */
 const maxIndexTextLength = 2 * maxIndexedTextLength;
 /** A text-search vector of PostgreSQL holds 1 MiB. */
@@ -16,12 +20,23 @@ const maxSearchedTextLength = 200_000;
 const reservedColumns = ["tenant_no", "tenant_id", "row_no", "search_words"];
 /** Every table of PostgreSQL has them. */
 const systemColumns = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"];
+/** PostgreSQL truncates longer names of tables and columns, so the next migration would not find them. */
+const maxStoredNameLength = 63;
 
 function validateReservedNames({ name, attributes }: ResourceModel): void {
   const taken = attributes.find(({ column }) => [...reservedColumns, ...systemColumns].includes(column));
   if (taken) {
     throw new OperatorError(`resource ${name}, field ${taken.name}: this name is reserved; rename it`);
   }
+}
+
+/** A capital letter of a name is two characters of the stored one. */
+function validateNameLengths({ name, table: own, attributes, deletedRows }: ResourceModel): void {
+  const table = deletedRows?.table ?? own;
+  const remedy = `is stored under a name of more than ${maxStoredNameLength} characters; choose a shorter one`;
+  if (table.length > maxStoredNameLength) throw new OperatorError(`resource ${name}: its plural ${remedy}`);
+  const long = attributes.find(({ column }) => column.length > maxStoredNameLength);
+  if (long) throw new OperatorError(`resource ${name}, field ${long.name}: it ${remedy}`);
 }
 
 /** A resource can be its own ancestor if two resources have the same name and only one of them is listed. */
@@ -46,11 +61,24 @@ export function validateModel(model: Model): void {
       throw new OperatorError(`resource ${resource.name}: its path is taken by ${other}; set plural`);
     segments.set(path, resource.name);
     validateReservedNames(resource);
+    validateNameLengths(resource);
     validateAttributeNames(resource);
     validateIndexedFields(resource);
     validateSearch(resource);
   }
+  for (const version of model.olderVersions)
+    for (const { name, segment } of new Set(version.operations.flatMap(resourceOf))) {
+      const other = segments.get(`${version.name}/${segment}`);
+      if (other !== undefined && other !== name)
+        throw new OperatorError(
+          `resource ${name}: its path in ${version.name} is taken by ${other}; add versions: { ${version.name}: false }`,
+        );
+    }
   validateModelBehaviour(model);
+}
+
+function resourceOf(operation: OlderVersion["operations"][number]): ResourceModel[] {
+  return operation.kind === "module" ? [] : [operation.resource];
 }
 
 function validateAttributeNames(resource: ResourceModel): void {
@@ -59,9 +87,10 @@ function validateAttributeNames(resource: ResourceModel): void {
     const other = columns.get(attribute.column);
     if (other) throw new OperatorError(`resource ${resource.name}, ${takenName(attribute, other)}`);
     columns.set(attribute.column, attribute);
-    if (attribute.reference && resource.attribute.has(attribute.reference.name)) {
+    const rows = attribute.reference ?? attribute.links;
+    if (rows && resource.attribute.has(rows.name)) {
       throw new OperatorError(
-        `resource ${resource.name}, field ${attribute.reference.name}: also the name of a reference; rename one`,
+        `resource ${resource.name}, field ${rows.name}: also the name of a reference; rename one`,
       );
     }
   }
@@ -91,14 +120,19 @@ function validateIndexedFields(resource: ResourceModel): void {
     }
     if (isJson(field)) {
       throw new OperatorError(
-        `resource ${resource.name}, field ${name}: ${field.kind === "list" ? "a list" : "JSON"} cannot be filtered or sorted by; remove it there`,
+        `resource ${resource.name}, field ${name}: ${refusalsOfJson[field.kind] ?? "JSON cannot be filtered or sorted by"}; remove it there`,
       );
     }
-    if (field.kind !== "text" || (field.options.max ?? Infinity) <= maxIndexedTextLength) continue;
+    if (!isLongText(field)) continue;
     throw new OperatorError(
       `resource ${resource.name}, field ${name}: is filtered, sorted, unique or indexed, so it needs max: ${maxIndexedTextLength} or less`,
     );
   }
+  const long = resource.elementIndexes.find(({ element }) => isLongText(element!.field));
+  if (long)
+    throw new OperatorError(
+      `resource ${resource.name}, field ${long.name}: is filtered, so its items need max: ${maxIndexedTextLength} or less`,
+    );
   for (const { columns } of resource.indexes) {
     const total = columns.reduce((sum, { attribute }) => sum + textLength(attribute), 0);
     if (total <= maxIndexTextLength) continue;
@@ -106,6 +140,11 @@ function validateIndexedFields(resource: ResourceModel): void {
       `resource ${resource.name}, index on ${columns.map(({ attribute }) => attribute.name).join(", ")}: its texts may have ${total} characters in total; set max so that the total is ${maxIndexTextLength} or less`,
     );
   }
+}
+
+/** Whether values of a field may be too long for an index. */
+function isLongText(field: FieldShape): boolean {
+  return field.kind === "text" && (field.options.max ?? Infinity) > maxIndexedTextLength;
 }
 
 /** The number of characters that an indexed text may have; of other values, which are short, 0. */

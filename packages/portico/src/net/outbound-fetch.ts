@@ -4,6 +4,7 @@
 import { type LookupAddress, lookup as lookupHost } from "node:dns";
 import type { Agent, IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { isIP, type LookupFunction } from "node:net";
+import { resolverOfPublicHosts } from "./dns-resolver.ts";
 import { isPublicAddress } from "./public-address.ts";
 
 export interface OutboundFetchOptions {
@@ -18,7 +19,7 @@ export interface OutboundFetchOptions {
    * default, both are errors.
    */
   readonly isBodyOptional?: boolean;
-  /** Resolves host names; the system's resolver by default. */
+  /** Resolves host names; by default DNS, and the system's resolver if private addresses are allowed. */
   readonly resolve?: ResolveHost;
 }
 
@@ -52,6 +53,8 @@ export class OutboundFetch {
   readonly #options: OutboundFetchOptions;
   /** Connections are kept for a few seconds. Each was checked when it was opened. */
   readonly #agents = new Map<string, Agent>();
+  /** Set by the first look-up. */
+  #resolve: ResolveHost | undefined;
 
   constructor(options: OutboundFetchOptions) {
     this.#options = options;
@@ -123,6 +126,11 @@ export class OutboundFetch {
           isAnswered = true;
           resolve(response);
         });
+        // Without a listener, the connection would be closed without an error.
+        sent.on("upgrade", ({ statusCode }, socket) => {
+          socket.destroy();
+          reject(new Error(`the server wants to switch protocols (${statusCode})`));
+        });
         sent.on("error", (error: NodeJS.ErrnoException) => {
           // The server closed a kept connection before this request reached it.
           const isStale = sent.reusedSocket && error.code === "ECONNRESET" && !isAnswered;
@@ -139,8 +147,9 @@ export class OutboundFetch {
    * time could see a different answer (DNS rebinding).
    */
   readonly #lookup: LookupFunction = (host, options, callback) => {
-    const resolve: ResolveHost = this.#options.resolve ?? lookupHost;
-    resolve(host, { ...options, all: true }, (error, addresses) => {
+    this.#resolve ??=
+      this.#options.resolve ?? (this.#options.isPrivateAllowed ? lookupHost : resolverOfPublicHosts());
+    this.#resolve(host, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, "", 0);
       // The error may be shown to whoever configured the host, who is not told the addresses of internal hosts.
       if (addresses.length === 0 || !addresses.every(({ address }) => this.#isAllowedAddress(address)))

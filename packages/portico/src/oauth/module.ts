@@ -1,7 +1,9 @@
 import { firstSegment } from "../http/reserved-paths.ts";
+import { servedVersions } from "../model/served-versions.ts";
 import type { Module, ModuleOptions } from "../runtime/module.ts";
 import { authUrl } from "../runtime/settings/settings.ts";
 import { deleteGrant, listGrants } from "./account/grant-operations.ts";
+import { oauthRoutes } from "./endpoints/described-routes.ts";
 import { mountedAt } from "./endpoints/issuer.ts";
 
 /** First segments of the paths of the authorization server, which are reserved only if AUTH_URL has no path. */
@@ -36,8 +38,9 @@ export function oauthModule({ settings }: ModuleOptions): Module {
   const { mount } = mountedAt(authUrl(settings, publicUrl), publicUrl);
   return {
     operations: [listGrants, deleteGrant],
+    describedRoutes: oauthRoutes,
     paths: [".well-known", "grants", ...(mount === "" ? pathsAtRoot : [firstSegment(mount)])],
-    async start({ oauth }) {
+    async start({ oauth, model }) {
       const [{ registerOAuth }, { registerGrantRoutes }] = await Promise.all([
         import("./endpoints/routes.ts"),
         import("./account/grant-routes.ts"),
@@ -51,7 +54,7 @@ export function oauthModule({ settings }: ModuleOptions): Module {
         ],
         registerOpen: (routes, { addressOf }) => registerOAuth(routes, { ...oauth, addressOf }),
         register: (routes, { basePath, callerOf }) =>
-          registerGrantRoutes(routes, { server, basePath, callerOf }),
+          registerGrantRoutes(routes, { server, versions: servedVersions(model), basePath, callerOf }),
       };
     },
   };

@@ -6,6 +6,7 @@ import type { Precondition } from "../engine/write-context.ts";
 import { Problem } from "../errors.ts";
 import type { ResourceModel } from "../model/model.ts";
 import { matchesTag } from "../query/entity-tag.ts";
+import { rowIn } from "../versions/rows.ts";
 
 /** The entity tag of a row, equal for equal bytes only, except those of fields with `excludeFromETag`. */
 export function entityTag({ excludedFromETag }: ResourceModel, text: string): string {
@@ -40,7 +41,7 @@ export function writePrecondition(
   const noneMatch = headers["if-none-match"];
   if (match === undefined && noneMatch === undefined) return undefined;
   return (text) => {
-    const tag = entityTag(resource, text);
+    const tag = entityTag(resource, rowIn(resource, text));
     const isMet =
       (match === undefined || matchesTag(match, tag, false)) &&
       (noneMatch === undefined || !matchesTag(noneMatch, tag, true));

@@ -14,16 +14,22 @@ export interface Envelope {
  * which the page was read.
  *
  * @param target the request target that the links repeat with other cursors, `/posts?limit=5`
+ * @param rows the text of the rows, if something was added to it
  */
-export function envelope(requested: ListRequest["page"], page: Page, target: string): Envelope {
+export function envelope(
+  requested: ListRequest["page"],
+  page: Page,
+  target: string,
+  rows: string = page.rows,
+): Envelope {
   return requested.style === "page"
-    ? numberedEnvelope(requested.number, page, target)
-    : cursorEnvelope(page, target);
+    ? numberedEnvelope(requested.number, page, target, rows)
+    : cursorEnvelope(page, target, rows);
 }
 
 const cursorNames = ["cursor", "direction"];
 
-function cursorEnvelope(page: Page, target: string): Envelope {
+function cursorEnvelope(page: Page, target: string, rows: string): Envelope {
   const next = page.hasNext ? page.endCursor : undefined;
   const previous = page.startCursor;
   const base = targetWithout(target, cursorNames);
@@ -34,19 +40,19 @@ function cursorEnvelope(page: Page, target: string): Envelope {
   const nextText = next === undefined ? "null" : `"${next}"`;
   const previousText = previous === undefined ? "" : `,"prevCursor":"${previous}"`;
   return {
-    text: `{"data":${page.rows},"pagination":{"nextCursor":${nextText},"hasMore":${page.hasMore}${previousText}}}`,
+    text: `{"data":${rows},"pagination":{"nextCursor":${nextText},"hasMore":${page.hasMore}${previousText}}}`,
     link: nextLink && previousLink ? `${nextLink}, ${previousLink}` : nextLink || previousLink || undefined,
   };
 }
 
-function numberedEnvelope(number: number, page: Page, target: string): Envelope {
+function numberedEnvelope(number: number, page: Page, target: string, rows: string): Envelope {
   const base = targetWithout(target, ["page"]);
   const links = [
     ...(page.hasNext ? [`<${base}page=${number + 1}>; rel="next"`] : []),
     ...(page.hasPrevious ? [`<${base}page=${number - 1}>; rel="prev"`] : []),
   ];
   return {
-    text: `{"data":${page.rows},"pagination":{"nextCursor":null,"hasMore":${page.hasMore},"total":${page.total}}}`,
+    text: `{"data":${rows},"pagination":{"nextCursor":null,"hasMore":${page.hasMore},"total":${page.total}}}`,
     link: links.length > 0 ? links.join(", ") : undefined,
   };
 }

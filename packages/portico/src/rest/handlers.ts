@@ -1,27 +1,35 @@
 // The handlers of operations: each parses a request, calls the engine and writes the response.
 
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { announceDeprecation } from "../api/deprecation-headers.ts";
 import type { ResourceRouteOptions, SetQuotaHeaders } from "../api/route-options.ts";
 import type { Caller } from "../declare/caller.ts";
 import type { WriteResult } from "../engine/write-result.ts";
 import type { Writes } from "../engine/writes.ts";
 import type { IdempotentRequests } from "../idempotency/idempotent-requests.ts";
 import { originForm } from "../lib/origin-form.ts";
+import { hasDeprecatedFields } from "../model/deprecation.ts";
 import type { ResourceModel } from "../model/model.ts";
 import type { Operation, OperationKind, ReadReport } from "../model/operations.ts";
 import { tokensOf } from "../query/answer-size.ts";
 import { parseQuery } from "../query/query-string.ts";
 import type { Container } from "../query/read.ts";
+import { wholeRow } from "../query/selection.ts";
+import { showFiles, type UrlOfFile } from "../query/shown-files.ts";
+import { errorIn } from "../versions/errors.ts";
+import { currentBody, missingIn, rowIn } from "../versions/rows.ts";
 import { entityTag, isUnchanged, requireMatch, writePrecondition } from "./conditional.ts";
-import { deprecationHeaders, namesInQuery } from "./deprecation.ts";
+import { fieldDeprecations, namesInQuery } from "./deprecation.ts";
 import { envelope } from "./envelope.ts";
-import { parseList, parseRowSelection } from "./query/list.ts";
+import { parseList, parseRow } from "./query/list.ts";
 import { type QueryParameters, queryParametersOf, requireParameters } from "./query/parameters.ts";
 
 export interface RestOptions extends ResourceRouteOptions {
   /** What operations of the kind `report` return, by the id of the operation. */
   readonly reports: Readonly<Record<string, ReadReport>>;
   readonly idempotentRequests: Pick<IdempotentRequests, "run">;
+  /** The address of a file. */
+  readonly fileUrl: UrlOfFile;
 }
 
 type Params = { readonly id: string; readonly parentId?: string };
@@ -40,11 +48,14 @@ const jsonType = "application/json; charset=utf-8";
 export class OperationHandlers implements Readonly<Record<OperationKind, Handler>> {
   readonly #options: RestOptions;
   readonly #operation: Operation;
+  /** As the version names its fields. */
   readonly #resource: ResourceModel;
+  /** The resource that the engine reads and writes. */
+  readonly #current: ResourceModel;
   readonly #parameters: QueryParameters;
   /** The path of the collection that has the rows: `/api/v1/posts` */
   readonly #path: string;
-  readonly #mayBeDeprecated: boolean;
+  readonly #hasDeprecatedFields: boolean;
 
   /** @param prefix the version in the path: `/v1` */
   constructor(options: RestOptions, operation: Operation, prefix: string) {
@@ -52,43 +63,45 @@ export class OperationHandlers implements Readonly<Record<OperationKind, Handler
     this.#options = options;
     this.#operation = operation;
     this.#resource = resource;
+    this.#current = resource.current ?? resource;
     this.#parameters = queryParametersOf(operation);
     this.#path = `${options.basePath}${prefix}/${resource.segment}`;
-    this.#mayBeDeprecated =
-      resource.deprecated !== undefined || resource.attributes.some((attribute) => attribute.deprecated);
+    this.#hasDeprecatedFields = hasDeprecatedFields(resource);
   }
 
   readonly list: Handler = async (request, reply) => {
-    const { engine, basePath } = this.#options;
+    const { engine, basePath, fileUrl } = this.#options;
     const caller = this.#options.callerOf(request);
     const query = parseQuery(request.url);
     const list = parseList(this.#resource, this.#parameters, this.#containerOf(request), query);
     const page = await engine.list(caller, list);
-    const { text, link } = envelope(list.page, page, `${basePath}${originForm(request.url)}`);
+    const rows = showFiles(list.selection, page.rows, fileUrl);
+    const { text, link } = envelope(list.page, page, `${basePath}${originForm(request.url)}`, rows);
     if (link !== undefined) reply.header("Link", link);
-    if (this.#mayBeDeprecated) this.#setDeprecation(reply, namesInQuery(query));
+    if (this.#hasDeprecatedFields) this.#announceFields(reply, namesInQuery(query));
     return this.#json(caller, text, reply);
   };
 
   readonly get: Handler = async (request, reply) => {
     const query = requireParameters(this.#parameters, request.url);
-    const selection = parseRowSelection(this.#resource, query);
-    const read = { resource: this.#resource, selection, id: request.params.id, conditions: [] };
+    const read = { ...parseRow(this.#resource, query), id: request.params.id, conditions: [] };
     const caller = this.#options.callerOf(request);
     const text = await this.#options.engine.get(caller, read);
     const tag = entityTag(this.#resource, text);
     requireMatch(request.headers, tag);
     reply.header("ETag", tag);
-    if (this.#mayBeDeprecated) this.#setDeprecation(reply, namesInQuery(query));
+    if (this.#hasDeprecatedFields) this.#announceFields(reply, namesInQuery(query));
     if (isUnchanged(request.headers, tag)) return reply.code(304).send();
-    return this.#json(caller, text, reply);
+    // The address of a file changes with time, and is no part of the entity tag.
+    return this.#json(caller, showFiles(read.selection, text, this.#options.fileUrl), reply);
   };
 
   readonly create: Handler = async (request, reply, writes = this.#options.engine) => {
     requireParameters(this.#parameters, request.url);
     const { callerOf } = this.#options;
     const caller = callerOf(request);
-    const row = await writes.create(caller, this.#resource, request.body, request.params.parentId);
+    const body = currentBody(this.#resource, request.body);
+    const row = await this.#written(writes.create(caller, this.#current, body, request.params.parentId));
     reply.code(201).header("Location", `${this.#path}/${row.id}`);
     return this.#row(caller, request, reply, row);
   };
@@ -98,7 +111,11 @@ export class OperationHandlers implements Readonly<Record<OperationKind, Handler
     const { callerOf, engine } = this.#options;
     const precondition = writePrecondition(this.#resource, request.headers);
     const caller = callerOf(request);
-    const row = await engine.replace(caller, this.#resource, request.params.id, request.body, precondition);
+    const body = currentBody(this.#resource, request.body);
+    const kept = missingIn(this.#resource);
+    const row = await this.#written(
+      engine.replace(caller, this.#current, request.params.id, body, precondition, kept),
+    );
     return this.#row(caller, request, reply, row);
   };
 
@@ -107,7 +124,10 @@ export class OperationHandlers implements Readonly<Record<OperationKind, Handler
     const { callerOf } = this.#options;
     const precondition = writePrecondition(this.#resource, request.headers);
     const caller = callerOf(request);
-    const row = await writes.update(caller, this.#resource, request.params.id, request.body, precondition);
+    const body = currentBody(this.#resource, request.body);
+    const row = await this.#written(
+      writes.update(caller, this.#current, request.params.id, body, precondition),
+    );
     return this.#row(caller, request, reply, row);
   };
 
@@ -115,8 +135,7 @@ export class OperationHandlers implements Readonly<Record<OperationKind, Handler
     requireParameters(this.#parameters, request.url);
     const { callerOf, engine } = this.#options;
     const precondition = writePrecondition(this.#resource, request.headers);
-    await engine.delete(callerOf(request), this.#resource, request.params.id, precondition);
-    if (this.#mayBeDeprecated) this.#setDeprecation(reply, []);
+    await this.#written(engine.delete(callerOf(request), this.#current, request.params.id, precondition));
     return reply.code(204).send();
   };
 
@@ -124,8 +143,7 @@ export class OperationHandlers implements Readonly<Record<OperationKind, Handler
     requireParameters(this.#parameters, request.url);
     const { callerOf, engine } = this.#options;
     // Operations of this kind are those of nested collections.
-    await engine.deleteAll(callerOf(request), this.#resource, this.#containerOf(request)!);
-    if (this.#mayBeDeprecated) this.#setDeprecation(reply, []);
+    await engine.deleteAll(callerOf(request), this.#current, this.#containerOf(request)!);
     return reply.code(204).send();
   };
 
@@ -135,17 +153,27 @@ export class OperationHandlers implements Readonly<Record<OperationKind, Handler
     const caller = callerOf(request);
     // Operations of this kind have an action.
     const action = this.#operation.action!;
-    const row = await writes.runAction(caller, this.#resource, request.params.id, action, request.body);
+    const { id } = request.params;
+    const row = await this.#written(writes.runAction(caller, this.#current, id, action, request.body));
     reply.code(201).header("Location", `${this.#path}/${row.id}`);
-    if (this.#mayBeDeprecated) this.#setDeprecation(reply, []);
-    return this.#json(caller, responseText(row), reply);
+    return this.#json(caller, this.#responseText(row), reply);
+  };
+
+  readonly collectionAction: Handler = async (request, reply, writes = this.#options.engine) => {
+    requireParameters(this.#parameters, request.url);
+    const caller = this.#options.callerOf(request);
+    // Operations of this kind have such an action.
+    const action = this.#operation.collectionAction!;
+    const { parentId } = request.params;
+    const text = await writes.runCollectionAction(caller, this.#current, action, request.body, parentId);
+    return this.#json(caller, text, reply);
   };
 
   readonly report: Handler = async (request, reply) => {
     const query = requireParameters(this.#parameters, request.url);
     const parameters = Object.fromEntries([...query].map(([name, values]) => [name, values[0]!]));
     const caller = this.#options.callerOf(request);
-    const read = this.#options.reports[this.#operation.id]!;
+    const read = this.#options.reports[this.#operation.report!]!;
     const data = await read(caller, request.params.id, parameters);
     const text = JSON.stringify({ data, pagination: { nextCursor: null, hasMore: false } });
     return this.#json(caller, text, reply);
@@ -162,9 +190,22 @@ export class OperationHandlers implements Readonly<Record<OperationKind, Handler
     reply: FastifyReply,
     result: WriteResult,
   ): string | Promise<string> {
-    if (this.#mayBeDeprecated) this.#setDeprecation(reply, Object.keys(request.body ?? {}));
-    reply.header("ETag", entityTag(this.#resource, result.text));
-    return this.#json(caller, responseText(result), reply);
+    if (this.#hasDeprecatedFields) this.#announceFields(reply, Object.keys(request.body ?? {}));
+    reply.header("ETag", entityTag(this.#resource, rowIn(this.#resource, result.text)));
+    return this.#json(caller, this.#responseText(result), reply);
+  }
+
+  #responseText({ text, returnedOnce }: WriteResult): string {
+    const shown = withMembers(rowIn(this.#resource, text), returnedOnce);
+    return showFiles(wholeRow(this.#resource), shown, this.#options.fileUrl);
+  }
+
+  /** A write by the engine, whose errors have the names of the version. */
+  #written<T>(write: Promise<T>): Promise<T> {
+    if (!this.#resource.current) return write;
+    return write.catch((error: unknown) => {
+      throw errorIn(this.#resource, error);
+    });
   }
 
   /** The response, once its size is charged. */
@@ -176,13 +217,14 @@ export class OperationHandlers implements Readonly<Record<OperationKind, Handler
     return this.#options.chargeResponse(caller, tokens, setHeaders).then(() => text);
   }
 
-  #setDeprecation(reply: FastifyReply, named: Iterable<string>): void {
-    reply.headers({ ...deprecationHeaders(this.#resource, named) });
+  /** Announces the deprecated fields that a request names. Without any, a hook announces the operation. */
+  #announceFields(reply: FastifyReply, named: Iterable<string>): void {
+    announceDeprecation(reply, [...fieldDeprecations(this.#resource, named), this.#operation.deprecated]);
   }
 }
 
 /** The row, followed by the members that only this response has. */
-function responseText({ text, returnedOnce }: WriteResult): string {
+function withMembers(text: string, returnedOnce: WriteResult["returnedOnce"] | undefined): string {
   const more = JSON.stringify(returnedOnce ?? {});
   return more === "{}" ? text : `${text.slice(0, -1)},${more.slice(1)}`;
 }

@@ -4,7 +4,7 @@ import type { Module } from "../runtime/module.ts";
 export function restModule(): Module {
   return {
     servesOperations: true,
-    async start({ engine, model, store, reports, idempotentRequests }) {
+    async start({ engine, model, store, reports, idempotentRequests, files }) {
       const { registerRest } = await import("./routes.ts");
       const readers = reports.map(({ id, reader }) => [id, reader({ engine, model, store })] as const);
       const readReports = Object.fromEntries(readers);
@@ -14,6 +14,7 @@ export function restModule(): Module {
             quotas.chargeResponse(...charge);
           registerRest(routes, {
             idempotentRequests,
+            fileUrl: (id) => files.urls.fileUrl(id),
             engine,
             reports: readReports,
             basePath,

@@ -8,7 +8,8 @@ import { idempotentHandler } from "./idempotent-handler.ts";
 export type { RestOptions } from "./handlers.ts";
 
 export function registerRest(server: FastifyInstance, options: RestOptions): void {
-  for (const operation of options.engine.model.operations) {
+  const { operations, olderVersions } = options.engine.model;
+  for (const operation of [...operations, ...olderVersions.flatMap((version) => version.operations)]) {
     if (operation.kind === "module") continue;
     for (const prefix of operation.prefixes) {
       const handlers = new OperationHandlers(options, operation, prefix);
@@ -21,12 +22,22 @@ export function registerRest(server: FastifyInstance, options: RestOptions): voi
           : handlers[operation.kind],
         config: {
           takesIdempotencyKey,
-          ...(operation.kind === "action" && { needsNoBody: true }),
+          ...((operation.kind === "action" || operation.kind === "collectionAction") && {
+            needsNoBody: true,
+          }),
           ...(operation.isPublic && { isPublic: true }),
+          ...(operation.deprecated && { deprecated: operation.deprecated }),
+          ...(takesFiles(operation) && { takesForms: operation.resource }),
         },
       });
     }
   }
+}
+
+/** Whether a body can have files. */
+function takesFiles({ kind, resource }: Operation): boolean {
+  const hasBody = kind === "create" || kind === "replace" || kind === "update";
+  return hasBody && resource.files.some(({ isReadOnly }) => !isReadOnly);
 }
 
 /** Whether the method is not idempotent (RFC 9110, section 9.2.2). */

@@ -1,6 +1,7 @@
 // Composes the declarations of an app with the modules of the server. A capability is a folder with a `module.ts`, and an
 // entry in the list below.
 
+import type { DescribedRoute } from "../api/described-route.ts";
 import { apiKeysModule } from "../auth/api-keys/module.ts";
 import type { ApiKeys } from "../auth/api-keys/resource.ts";
 import { clientsModule } from "../auth/clients/module.ts";
@@ -11,6 +12,7 @@ import { tokensModule } from "../auth/tokens/module.ts";
 import { userExtensionOf, withoutExtension } from "../auth/users/extension.ts";
 import { usersModule } from "../auth/users/module.ts";
 import type { App } from "../declare/app.ts";
+import { engineModule } from "../engine/module.ts";
 import { validatePolicies } from "../engine/validate-policies.ts";
 import { BodyValidator } from "../engine/validation/body-validator.ts";
 import { hookValues } from "../engine/validation/row-values.ts";
@@ -18,17 +20,28 @@ import { OperatorError } from "../errors.ts";
 import { eventLogModule } from "../event-log/module.ts";
 import { eventsModule } from "../events/module.ts";
 import { exportsModule } from "../exports/module.ts";
+import { filesModule } from "../file-transfer/module.ts";
 import { graphqlModule } from "../graphql/module.ts";
+import { type DeclaredHandler, requireKnownEvents } from "../handlers/declared-handlers.ts";
+import { handlersModule } from "../handlers/module.ts";
+import { areEventsOfHandlersNeeded } from "../handlers/needed-events.ts";
 import { httpModule } from "../http/module.ts";
-import { requireFreePaths } from "../http/reserved-paths.ts";
+import { requireFreePaths, requireFreeRoutes } from "../http/reserved-paths.ts";
 import { idempotencyModule } from "../idempotency/module.ts";
 import { importsModule } from "../imports/module.ts";
 import { mailModule } from "../mail/module.ts";
+import { mcpModule } from "../mcp/module.ts";
 import { buildModel, type ModelOptions } from "../model/build-model.ts";
 import type { Model } from "../model/model.ts";
 import { oauthModule } from "../oauth/module.ts";
+import { openApiModule } from "../openapi/module.ts";
+import { validateCounts } from "../query/count.ts";
+import { referencePagesModule } from "../reference-pages/module.ts";
 import { meModule } from "../rest/me/module.ts";
 import { restModule } from "../rest/module.ts";
+import { routesModule } from "../routes/module.ts";
+import type { DeclaredSchedule } from "../schedules/declared-schedules.ts";
+import { schedulesModule } from "../schedules/module.ts";
 import { openStore } from "../store/open.ts";
 import { tablesOf } from "../store/schema/model-tables.ts";
 import type { CheckFill, Table } from "../store/schema/table.ts";
@@ -45,7 +58,13 @@ import { readSettings, type Settings } from "./settings/settings.ts";
 function modulesOf(
   options: ModuleOptions,
   extension: ReturnType<typeof userExtensionOf>,
-  { apiKeys, invitations, webhooks }: Readonly<Record<"apiKeys" | "invitations" | "webhooks", Module>>,
+  {
+    apiKeys,
+    invitations,
+    webhooks,
+    handlers,
+    schedules,
+  }: Readonly<Record<"apiKeys" | "invitations" | "webhooks" | "handlers" | "schedules", Module>>,
 ): readonly Module[] {
   return [
     tenantsModule(),
@@ -56,17 +75,25 @@ function modulesOf(
     mailModule(options),
     clientsModule(),
     tokensModule(),
-    eventsModule(options, areEventsNeeded),
+    eventsModule(options, [areEventsNeeded, areEventsOfHandlersNeeded]),
+    engineModule(),
     eventLogModule(),
     exportsModule(options),
     webhooks,
+    handlers,
+    schedules,
     idempotencyModule(),
-    importsModule(),
+    importsModule(options),
+    filesModule(options),
     httpModule(),
     oauthModule(options),
     graphqlModule(options),
-    meModule(extension?.selfEditable),
+    mcpModule(options),
+    meModule(),
     restModule(),
+    routesModule(),
+    openApiModule(options),
+    referencePagesModule(options),
   ];
 }
 
@@ -78,9 +105,13 @@ export interface Assembly {
   readonly modules: readonly Module[];
   readonly tables: readonly Table[];
   readonly reports: readonly ModuleReport[];
+  /** The routes of the modules that are no operations. */
+  readonly describedRoutes: readonly DescribedRoute[];
   readonly apiKeys: ApiKeys;
   readonly invitations: Invitations;
   readonly webhookEndpoints: WebhookEndpoints;
+  readonly handlers: readonly DeclaredHandler[];
+  readonly schedules: readonly DeclaredSchedule[];
 }
 
 /** Loads the declarations and settings of a project, and checks both. */
@@ -96,22 +127,28 @@ export function composeApp(declaredApp: App, settings: Settings): Assembly {
   const apiKeys = apiKeysModule({ app, settings });
   const invitations = invitationsModule({ app });
   const webhooks = webhooksModule({ app, settings });
-  const modules = modulesOf({ app, settings }, extension, { apiKeys, invitations, webhooks });
+  const handlers = handlersModule({ app, settings });
+  const schedules = schedulesModule({ app, settings });
+  const named = { apiKeys, invitations, webhooks, handlers, schedules };
+  const modules = modulesOf({ app, settings }, extension, named);
   const reports = modules.flatMap((each) => each.reports ?? []);
   const operations = modules.flatMap((each) => each.operations ?? []);
   const explainsFailures = settings.mode === "sandbox";
   const selfEditable = extension?.selfEditable ?? [];
   const model = validatedModel(app, modules, { reports, operations, explainsFailures, selfEditable });
-  requireFreePaths(
-    model.resources,
-    modules.flatMap((each) => each.paths ?? []),
-  );
+  requireKnownEvents(handlers.handlers, model);
+  const ownPaths = modules.flatMap((each) => each.paths ?? []);
+  requireFreePaths(model.resources, ownPaths);
+  requireFreeRoutes(model, ownPaths);
   const indexes = modules.flatMap((each) => each.indexes ?? []);
   const tables = tablesOf(model, ownTablesOf(modules), indexes, fillCheck(model));
   const declared = {
     apiKeys: apiKeys.apiKeys,
     invitations: invitations.invitations,
     webhookEndpoints: webhooks.endpoints,
+    handlers: handlers.handlers,
+    schedules: schedules.schedules,
+    describedRoutes: modules.flatMap((each) => each.describedRoutes ?? []),
   };
   return { app, model, settings, modules, tables, reports, ...declared };
 }
@@ -135,6 +172,7 @@ function validatedModel(app: App, modules: readonly Module[], options: ModelOpti
   try {
     const model = buildModel(app, ownResources, options);
     validatePolicies(model);
+    validateCounts(model);
     return model;
   } catch (error) {
     if (error instanceof OperatorError) throw error;

@@ -8,7 +8,7 @@ import { renameHint } from "../declare/renamed-options.ts";
 import { OperatorError } from "../errors.ts";
 import type { Environment } from "./settings/settings.ts";
 
-const configFile = "portico.config.ts";
+export const configFile = "portico.config.ts";
 
 /** The folder of `portico.config.ts`, and the environment from which settings are read. */
 export interface Project {
@@ -49,12 +49,17 @@ async function load(file: string): Promise<{ default?: unknown }> {
 
 /**
  * The position at which loading failed, as `/path/file.ts:line:column`. The stack of a syntax error or an unknown import
- * begins with `/path/file.ts:2` or its URL, followed by the source line and a caret under the column. Other errors have it
- * in the first frame outside of Portico.
+ * begins with `/path/file.ts:2` or its URL, followed by the source line and, unless it is the end of the file, a caret
+ * under the column. Other errors have it in the first frame outside of Portico.
  */
 function locationOf(stack: string): string | undefined {
-  const header = /^(?<file>(?:file:\/)?\/.+):(?<line>\d+)\n[\s\S]*?\n(?<indent> *)\^/.exec(stack)?.groups;
-  if (header) return `${pathOf(header.file!)}:${header.line}:${header.indent!.length + 1}`;
+  const header = /^(?<file>(?:file:\/)?\/.+):(?<line>\d+)\n(?:[\s\S]*?\n(?<indent> *)\^)?/.exec(
+    stack,
+  )?.groups;
+  if (header) {
+    const column = header.indent === undefined ? "" : `:${header.indent.length + 1}`;
+    return `${pathOf(header.file!)}:${header.line}${column}`;
+  }
   const own = new URL("..", import.meta.url).href;
   for (const [, url, position] of stack.matchAll(/(file:\/\/\S+?)(:\d+:\d+)/g))
     if (!url!.startsWith(own)) return fileURLToPath(url!) + position;

@@ -1,13 +1,17 @@
 // The interface of a module: a capability of the server, in a folder of its own with a `module.ts`. compose.ts lists all
 // modules.
 
+import type { DescribedRoute } from "../api/described-route.ts";
 import type { Principals } from "../auth/principal.ts";
 import type { OAuthUrls } from "../auth/tokens/oauth-urls.ts";
 import type { App } from "../declare/app.ts";
 import type { Resource } from "../declare/resource.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { EventLog } from "../event-log/event-log.ts";
 import type { EventReader } from "../events/event-reader.ts";
 import type { EventFeed } from "../events/feed.ts";
+import type { FileUrls } from "../files/file-urls.ts";
+import type { FileStorage } from "../files/storage.ts";
 import type { HttpModule } from "../http/http-module.ts";
 import type { Logger } from "../http/logging/log.ts";
 import type { RequestRecorder } from "../http/logging/request-log.ts";
@@ -18,7 +22,7 @@ import type { PeriodicWork } from "../jobs/periodic-task.ts";
 import type { RetentionPolicy } from "../jobs/purge.ts";
 import type { Report as LogReport } from "../lib/report.ts";
 import type { Model } from "../model/model.ts";
-import type { ModuleOperation, ReadReport, Report } from "../model/operations.ts";
+import type { DeclaredModuleOperation, ReadReport, Report } from "../model/operations.ts";
 import type { OAuthOptions } from "../oauth/endpoints/routes.ts";
 import type { OwnIndex, Table } from "../store/schema/table.ts";
 import type { Store } from "../store/store.ts";
@@ -42,7 +46,9 @@ export interface Module {
   /** Its reports on rows of resources. */
   readonly reports?: readonly ModuleReport[];
   /** Its operations on what is no resource. Its `register` adds their routes. */
-  readonly operations?: readonly ModuleOperation[];
+  readonly operations?: readonly DeclaredModuleOperation[];
+  /** Its routes that are no operations, for descriptions of the API. */
+  readonly describedRoutes?: readonly DescribedRoute[];
   /**
    * First segments of its paths, which no resource may take: `["graphql"]`. It may register routes at the paths of its
    * own exposed resources without listing them.
@@ -67,6 +73,8 @@ export interface ServerContext extends ModuleOptions {
   readonly model: Model;
   readonly store: Store;
   readonly engine: Engine;
+  /** The routes of all modules that are no operations. */
+  readonly describedRoutes: readonly DescribedRoute[];
   /** The reports of all modules. */
   readonly reports: readonly ModuleReport[];
   readonly secrets: readonly string[];
@@ -76,12 +84,16 @@ export interface ServerContext extends ModuleOptions {
   readonly events: EventFeed;
   /** Earlier events, for readers that keep a position. */
   readonly eventReader: EventReader;
+  /** What happened to the rows that a caller sees. */
+  readonly eventLog: EventLog;
   /** Requests with an Idempotency-Key. */
   readonly idempotentRequests: IdempotentRequests;
   readonly storedBytes: StoredBytes;
   /** Which events a caller sees. */
   readonly visibleEvents: VisibleEvents;
   readonly quotas: RequestQuotas;
+  /** The contents of files, and their signed addresses. */
+  readonly files: { readonly storage: FileStorage; readonly urls: FileUrls };
   /** The subscriptions of all protocols in this process. */
   readonly hub: SubscriptionHub;
   /** The current callers of whatever acts without presenting a credential. */

@@ -7,11 +7,12 @@ import { hasNoTenant, insertTenant } from "../auth/tenants/tenant.ts";
 import { hashPassword, setPassword } from "../auth/users/password.ts";
 import { users } from "../auth/users/resource.ts";
 import type { App } from "../declare/app.ts";
-import type { Rows } from "../declare/resource.ts";
 import { everyScope } from "../declare/roles.ts";
+import type { Rows } from "../declare/rows.ts";
 import type { Engine } from "../engine/engine.ts";
 import { OperatorError, Problem } from "../errors.ts";
 import type { Store } from "../store/store.ts";
+import type { Settings } from "./settings/settings.ts";
 
 /** Fills an empty sandbox. @returns the key, which cannot be shown again; undefined if the sandbox is not empty */
 export async function fillSandbox(
@@ -46,8 +47,16 @@ async function runSeed({ seed }: App, rows: Rows): Promise<void> {
   }
 }
 
+/** What a text about a server needs. */
+interface StartedServer {
+  readonly assembly: { readonly app: App; readonly settings: Pick<Settings, "servesDocs"> };
+  readonly engine: Engine;
+  readonly url: string;
+}
+
 /** The text that is printed at the first start. */
-export function greeting(app: App, engine: Engine, url: string, key: string): string {
+export function greeting({ assembly, engine, url }: StartedServer, key: string): string {
+  const { app, settings } = assembly;
   const declared = app.resources.map(({ name }) => engine.model.resource.get(name)!);
   const example = declared.find(
     (resource) => resource.isExposed && !resource.parent && resource.paging === "cursor",
@@ -68,6 +77,7 @@ export function greeting(app: App, engine: Engine, url: string, key: string): st
     `  curl '${collection}?limit=1&fields=id,createdAt' ${authorization}`,
     `  curl ${url}/users ${authorization}`,
     "",
+    ...(settings.servesDocs ? [`Reference of your API: ${url}/docs`, ""] : []),
     "",
   ].join("\n");
 }

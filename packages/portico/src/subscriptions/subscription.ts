@@ -39,7 +39,6 @@ export class Subscription implements GroupMember {
   #group: SubscriptionGroup | undefined;
   #isEnded = false;
   #isBehind = false;
-  /** Events up to this one have been sent, or precede the start. */
   #position = Position.start;
   /** Events after the start position that were already visible at the start. */
   #skipped: ReadonlySet<string> = new Set();
@@ -51,6 +50,11 @@ export class Subscription implements GroupMember {
 
   get isBehind(): boolean {
     return this.#isBehind;
+  }
+
+  /** Events up to this one have been sent, or precede the start. */
+  get position(): Position {
+    return this.#position;
   }
 
   get caller(): Caller {

@@ -30,6 +30,7 @@ export const keyUsageReport: Report = {
   id: "getApiKeyUsage",
   resource: "apiKey",
   segment: "usage",
+  summary: "Get the usage of an API key",
   parameters: [
     queryParameter("from", time, "The start of the range, by default 24 hours before its end."),
     queryParameter("to", time, "The end of the range, by default now."),
@@ -40,6 +41,7 @@ export const keyUsageReport: Report = {
     ),
   ],
   output: {
+    title: "ApiKeyUsage",
     type: "object",
     properties: {
       data: {

@@ -55,6 +55,8 @@ export const requestLogs = resource("requestLog", {
   scopes: { read: "keys:read", write: "keys:manage" },
   version: "v1",
   operations: ["list", "get"],
+  // The server inserts the rows itself.
+  events: false,
 });
 
 /** Deletes rows after a number of days. */

@@ -2,6 +2,7 @@
 
 import type { Caller, Quota } from "../../declare/caller.ts";
 import { OperatorError } from "../../errors.ts";
+import { FrozenSet } from "../../lib/frozen-set.ts";
 import { networkOf } from "../../net/network.ts";
 import type { Store } from "../../store/store.ts";
 import { findFirstTenant, findTenant } from "../tenants/tenant.ts";
@@ -10,7 +11,7 @@ import { findFirstTenant, findTenant } from "../tenants/tenant.ts";
 export type PublicTenant = { readonly id: string } | "first" | "none";
 
 /** Nothing is granted to an anonymous caller: it reads what is public. */
-export const noScopes: ReadonlySet<string> = new Set();
+export const noScopes: ReadonlySet<string> = new FrozenSet();
 
 export class AnonymousCallers {
   readonly #store: Store;

@@ -78,20 +78,29 @@ const unknownKey: Omit<KeyRow, "prefix"> = {
   revoked_at: null,
 };
 
-/**
- * On SQLite the database fills in the dummy, which takes no longer than returning a row. The owner is part of the
- * statement, so a changed role counts at the next request.
- */
+/** What every statement selects, besides the prefix and what may come from the dummy. */
+const recordColumns = [
+  "key.id as known_id",
+  "key.tenant_no",
+  "key.owner_id",
+  "key.rate_limit",
+  "key.revoked_at",
+  "owner.role",
+  "owner.active",
+] as const;
+const storedColumns = ["key.prefix", ...dummyNames.map((name) => `key.${name}` as const)] as const;
+
+/** The owner is part of each statement, so a changed role counts at the next request. */
+const isOwner = sql<boolean>`owner.tenant_no = key.tenant_no and owner.id = key.owner_id`;
+
+/** On SQLite the database fills in the dummy, which takes no longer than returning a row. */
 const selectKey = defineQuery([apiKeysTable, users], (db, input: ParametersOf<{ prefix: string }>) =>
   db
     .selectFrom(db.selectNoFrom(input.prefix.as("prefix")).as("requested"))
     .leftJoin("api_keys as key", "key.prefix", "requested.prefix")
-    .leftJoin("users as owner", (join) =>
-      join.onRef("owner.tenant_no", "=", "key.tenant_no").onRef("owner.id", "=", "key.owner_id"),
-    )
-    .select(["requested.prefix", "key.id as known_id", "key.tenant_no", "key.owner_id"])
-    .select(["key.rate_limit", "key.revoked_at"])
-    .select(["owner.role", "owner.active"])
+    .leftJoin("users as owner", (join) => join.on(isOwner))
+    .select(recordColumns)
+    .select("requested.prefix")
     .select(({ fn, ref }) =>
       dummyNames.map((name) => fn.coalesce(ref(`key.${name}`), sql.lit(dummyKey[name])).as(name)),
     ),
@@ -102,13 +111,9 @@ const selectKeys = defineQuery(
   (db, input: ParametersOf<{ prefixes: readonly string[] }>) =>
     db
       .selectFrom("api_keys as key")
-      .leftJoin("users as owner", (join) =>
-        join.onRef("owner.tenant_no", "=", "key.tenant_no").onRef("owner.id", "=", "key.owner_id"),
-      )
-      .select(["key.prefix", "key.id as known_id", "key.tenant_no", "key.owner_id"])
-      .select(["key.rate_limit", "key.revoked_at"])
-      .select(["owner.role", "owner.active"])
-      .select(({ ref }) => dummyNames.map((name) => ref(`key.${name}`).as(name)))
+      .leftJoin("users as owner", (join) => join.on(isOwner))
+      .select(recordColumns)
+      .select(storedColumns)
       .where("key.prefix", "=", sql<string>`any(${input.prefixes})`),
 );
 
@@ -140,13 +145,9 @@ const selectLatest = defineQuery([apiKeysTable, users], (db, { tenantId, id }: P
     )
     .selectFrom("chain")
     .innerJoin("api_keys as key", "key.id", "chain.id")
-    .leftJoin("users as owner", (join) =>
-      join.onRef("owner.tenant_no", "=", "key.tenant_no").onRef("owner.id", "=", "key.owner_id"),
-    )
-    .select(["key.prefix", "key.id as known_id", "key.tenant_no", "key.owner_id"])
-    .select(["key.rate_limit", "key.revoked_at"])
-    .select(["owner.role", "owner.active"])
-    .select(({ ref }) => dummyNames.map((name) => ref(`key.${name}`).as(name)))
+    .leftJoin("users as owner", (join) => join.on(isOwner))
+    .select(recordColumns)
+    .select(storedColumns)
     .where("key.tenant_no", "=", tenantId)
     .where("key.type", "=", sql.lit("secret"))
     .where("key.revoked_at", "is", null)
@@ -233,7 +234,7 @@ export class KeyLookup {
   #quotaOf(text: string): Quota {
     const cached = this.#quotas.get(text);
     if (cached !== undefined) return cached;
-    const quota: Quota = JSON.parse(text);
+    const quota: Quota = Object.freeze(JSON.parse(text));
     this.#quotas.set(text, quota);
     return quota;
   }

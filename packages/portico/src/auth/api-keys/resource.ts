@@ -2,9 +2,11 @@
 
 import type { Caller, Quota } from "../../declare/caller.ts";
 import { belongsTo, choice, computedStatus, id, json, list, text, timestamp } from "../../declare/field.ts";
+import type { HookContext } from "../../declare/hooks.ts";
 import type { RecordOf } from "../../declare/record.ts";
-import { type HookContext, type Resource, type Rows, resource } from "../../declare/resource.ts";
+import { type Resource, resource } from "../../declare/resource.ts";
 import { everyScope } from "../../declare/roles.ts";
+import type { Rows } from "../../declare/rows.ts";
 import { Problem } from "../../errors.ts";
 import type { KeyNotifications, NotifiedKey } from "../../mail/key-emails.ts";
 import { ownContext } from "../own-hook-context.ts";
@@ -93,6 +95,7 @@ export function declareApiKeys({
     nestedUnder: ["owner", "tenant"],
     markOnDelete: "revokedAt",
     validate: keyErrors,
+    returnsOnce: { key: "The key. It is not shown again.", warning: "That the key is not shown again." },
     hooks: {
       before: {
         async create(input, context) {
@@ -138,8 +141,8 @@ export function declareApiKeys({
       rotations: {
         verb: "rotate",
         input: rotationInput("key"),
-        run: (current, { overlapSeconds }, context) =>
-          rotate(apiKeys, notices, current, Number(overlapSeconds), context),
+        run: ({ current, input, ...context }) =>
+          rotate(apiKeys, notices, current, input.overlapSeconds, context),
       },
     },
   });

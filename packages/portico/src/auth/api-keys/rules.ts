@@ -2,7 +2,7 @@
 
 import { administrativeScopes } from "../../declare/administrative-scopes.ts";
 import type { Caller, Quota } from "../../declare/caller.ts";
-import type { ValidationContext } from "../../declare/resource.ts";
+import type { ValidationContext } from "../../declare/hooks.ts";
 import { everyScope } from "../../declare/roles.ts";
 import { type FieldError, Problem } from "../../errors.ts";
 

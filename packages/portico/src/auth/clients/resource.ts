@@ -2,8 +2,9 @@
 
 import { randomBytes } from "node:crypto";
 import { belongsTo, boolean, choice, id, json, list, text, timestamp } from "../../declare/field.ts";
+import type { HookContext } from "../../declare/hooks.ts";
 import type { RecordOf } from "../../declare/record.ts";
-import { type HookContext, type Resource, resource } from "../../declare/resource.ts";
+import { type Resource, resource } from "../../declare/resource.ts";
 import { Problem } from "../../errors.ts";
 import { newId } from "../../lib/id.ts";
 import { ownContext } from "../own-hook-context.ts";
@@ -109,6 +110,10 @@ export const oauthClients: OAuthClients = resource("oauthClient", {
   filter: ["clientId", "type"],
   sort: ["createdAt", "name"],
   validate: clientErrors,
+  returnsOnce: {
+    clientSecret: "The secret of a confidential client. It is not shown again.",
+    warning: "That the secret is not shown again.",
+  },
   hooks: {
     before: {
       async create(input, context) {
@@ -147,7 +152,7 @@ export const oauthClients: OAuthClients = resource("oauthClient", {
     rotations: {
       verb: "rotate",
       input: rotationInput("secret"),
-      async run(current, { overlapSeconds }, context) {
+      async run({ current, input: { overlapSeconds }, ...context }) {
         requireUndelegated(context.caller);
         if (!hasSecret(current)) throw new Problem("conflict", "The client has no secret to rotate.");
         const granted = listOf(current.scopes);

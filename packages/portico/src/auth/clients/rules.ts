@@ -3,7 +3,7 @@
 import { createPublicKey, type webcrypto } from "node:crypto";
 import { administrativeScopes } from "../../declare/administrative-scopes.ts";
 import type { Caller } from "../../declare/caller.ts";
-import type { ValidationContext } from "../../declare/resource.ts";
+import type { ValidationContext } from "../../declare/hooks.ts";
 import { everyScope } from "../../declare/roles.ts";
 import { type FieldError, Problem, validationError } from "../../errors.ts";
 import type { Model } from "../../model/model.ts";

@@ -2,8 +2,9 @@
 // follow soon after (invitation-emails.ts), and the page of the link accepts (acceptance.ts).
 
 import { usersWriteScope } from "../../declare/administrative-scopes.ts";
+import type { HookContext } from "../../declare/hooks.ts";
 import type { RecordOf } from "../../declare/record.ts";
-import { type HookContext, type Resource, resource } from "../../declare/resource.ts";
+import { type Resource, resource } from "../../declare/resource.ts";
 import { Problem } from "../../errors.ts";
 import { ownContext } from "../own-hook-context.ts";
 import { users } from "../users/resource.ts";
@@ -57,7 +58,7 @@ export function declareInvitations(roleNames: readonly string[], exposed: boolea
       mails: {
         verb: "send",
         input: {},
-        async run(current, _input, context) {
+        async run({ current, ...context }) {
           if (current.status === "accepted" || current.status === "withdrawn")
             throw new Problem("conflict", `The invitation is ${current.status}. Create another one.`);
           requireGivableRole(current.role, context);

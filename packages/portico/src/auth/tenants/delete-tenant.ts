@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
+import { removeOfTenant } from "../../files/table.ts";
 import { ConstraintError, type Session, type Statement } from "../../store/database.ts";
 import { defineQuery, type ParametersOf } from "../../store/own-tables/query.ts";
 import type { Table } from "../../store/schema/table.ts";
@@ -88,11 +89,13 @@ export async function deleteTenant(
   const deleteRows = async (): Promise<void> => {
     for (const deletion of deletions)
       for await (const rows of deletion.chunks(no)) {
-        count += rows;
+        if (!deletion.isIndex) count += rows;
         onProgress(count);
       }
     // Nothing can be added by a new request, and a late one creates no credential without its tenant (existing-tenant.ts).
     await store.transaction(async (session) => {
+      // Their contents are deleted once no row of the tenant has them.
+      await removeOfTenant(store).run(session, { tenant: tenantId, now: new Date().toISOString() });
       await deleteRow(store).run(session, { id: tenantId });
       for (const deletion of deletions) count += await deletion.rest(session, no);
     });
@@ -131,6 +134,8 @@ const tenantColumn = "tenant_no";
 
 /** Deletes the rows of a tenant in one table. */
 class TableDeletion {
+  /** Whether its rows are entries of an index, which do not count as rows. */
+  readonly isIndex: boolean;
   readonly #store: Store;
   readonly #chunk: Statement<number>;
   readonly #all: Statement<number>;
@@ -138,7 +143,8 @@ class TableDeletion {
   readonly #releases: readonly Statement<number>[];
 
   /** @param owned all tables with rows of tenants */
-  constructor(store: Store, { name, primaryKey }: Table, owned: readonly Table[]) {
+  constructor(store: Store, { name, primaryKey, isOrderedByKey = false }: Table, owned: readonly Table[]) {
+    this.isIndex = isOrderedByKey;
     const { builder, name: dialectName } = store.dialect;
     const table = sql.table(name);
     const ofTenant = sql`${sql.ref(tenantColumn)} = ${parameter((no: number) => no)}`;

@@ -6,6 +6,7 @@ import { everyScope } from "../../declare/roles.ts";
 import { LoggedProblem, type Problem } from "../../errors.ts";
 import { BoundedMap } from "../../lib/bounded-map.ts";
 import { epochSeconds } from "../../lib/epoch-seconds.ts";
+import { FrozenSet } from "../../lib/frozen-set.ts";
 import type { Report } from "../../lib/report.ts";
 import { OutboundFetch } from "../../net/outbound-fetch.ts";
 import { invalidCredential } from "../presented-credential.ts";
@@ -158,7 +159,7 @@ export class IntrospectedTokens {
       isDelegated: sub === undefined || sub !== clientId,
       credentialId: ["foreign", ...names].map(encodeName).join("/"),
       // `*` is a scope of API keys only.
-      scopes: new Set(
+      scopes: new FrozenSet(
         typeof scope === "string" ? scope.split(" ").filter((each) => each !== everyScope) : [],
       ),
       quota: this.#quota,

@@ -113,7 +113,7 @@ function validateOptions(extension: LooseExtension): void {
     );
   for (const [name, shape] of Object.entries(extension.fields)) {
     const { optional, default: standard } = shape.options as { optional?: boolean; default?: unknown };
-    const needsNothing = optional === true || shape.kind === "computedStatus";
+    const needsNothing = optional === true || shape.kind === "computedStatus" || shape.kind === "count";
     if (!needsNothing && (standard === undefined || standard === "caller"))
       throw new OperatorError(
         `users.extend, field ${name}: people sign up and commands create users without it; make it optional, or give it a default`,

@@ -1,7 +1,7 @@
 // An account that a person creates by a link in an email, which proves that the address is theirs.
 
 import type { Caller } from "../../declare/caller.ts";
-import type { Rows } from "../../declare/resource.ts";
+import type { Rows } from "../../declare/rows.ts";
 import { Problem } from "../../errors.ts";
 import type { Model } from "../../model/model.ts";
 import type { Transaction } from "../../store/database.ts";

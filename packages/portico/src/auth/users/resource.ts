@@ -27,6 +27,8 @@ export function declareUsers(roleNames: readonly string[]): Users {
     search: ["name", "email"],
     paging: "page",
     scopes: { read: "users:read", write: usersWriteScope },
+    // Rows refer to users by their ids. Tools that manage people would give an assistant too much.
+    mcp: ["list", "get"],
     whenReferenced: 'Deactivate the user with { "active": false }, or delete the rows first.',
     hooks: {
       before: {
@@ -40,12 +42,12 @@ export function declareUsers(roleNames: readonly string[]): Users {
           const { caller, current, rows } = context;
           const own = ownContext(context);
           requireKnownUser(caller, current.id);
+          const isOwn = caller.userId === current.id;
+          if (!isOwn) assertOutranks(own.model, current.role, caller);
           await changeRights(changes, current, own);
           const email = changes.email?.toLowerCase();
           if (email === undefined) return undefined;
           if (email === current.email) return { email };
-          const isOwn = caller.userId === current.id;
-          if (!isOwn) assertOutranks(own.model, current.role, caller);
           // A key with few scopes must not take over the account that it acts for.
           const isLimited =
             caller.isDelegated === true || scopeBeyond(own.model, current.role, caller) !== undefined;
@@ -102,7 +104,6 @@ async function changeRights(
   const isNewRole = role !== undefined && role !== current.role;
   const isNewActive = active !== undefined && active !== current.active;
   if (!isNewRole && !isNewActive) return;
-  if (caller.userId !== current.id) assertOutranks(model, current.role, caller);
   if (isNewRole) assertCanGiveRole(model, role, caller);
   const next = { role: role ?? current.role, active: active ?? current.active };
   if (isActiveOwner(current, context) && !isActiveOwner(next, context))

@@ -70,7 +70,7 @@ export function requestOfTarget(target: string): GraphqlRequest {
 }
 
 /** Extensions that are read after the document has been parsed. */
-const usedExtensions: ReadonlySet<string> = new Set(["cost", "lastEventId"]);
+const usedExtensions: ReadonlySet<string> = new Set(["cost", "lastEventId", "wholeRow"]);
 
 /**
  * Removes variables and extensions that are not used, to free their memory while the operation waits and runs. Changes

@@ -5,7 +5,9 @@ import type { Caller } from "../../declare/caller.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { RecordedWrites } from "../../engine/recorded-writes.ts";
 import { Problem } from "../../errors.ts";
+import type { EventLog } from "../../event-log/event-log.ts";
 import { tokensOf } from "../../query/answer-size.ts";
+import type { UrlOfFile } from "../../query/shown-files.ts";
 import type { CollectedField } from "../document/collect-fields.ts";
 import type { GraphqlLimits } from "../document/graphql-limits.ts";
 import { requireWithin } from "../document/operation-limits.ts";
@@ -34,9 +36,12 @@ export interface GraphqlResponse {
 export interface ExecutorDependencies {
   readonly api: Api;
   readonly engine: Engine;
+  readonly eventLog: Pick<EventLog, "list" | "get">;
   readonly limits: GraphqlLimits;
   readonly takeTokens: TakeTokens;
   readonly chargeResponse: ChargeResponse;
+  /** The address of a file. */
+  readonly fileUrl: UrlOfFile;
 }
 
 /**
@@ -72,6 +77,11 @@ export class Executor {
     this.#compiler = new OperationCompiler(dependencies.api);
     this.#documents = new DocumentParser(dependencies.api.schema, dependencies.limits);
     this.#introspection = new Introspection(dependencies.api.schema);
+  }
+
+  /** The address of a file. */
+  get fileUrl(): UrlOfFile {
+    return this.#dependencies.fileUrl;
   }
 
   /** @param isReadOnly whether the HTTP method forbids mutations */
@@ -135,7 +145,7 @@ export class Executor {
     setQuotaHeaders: SetQuotaHeaders = () => {},
     ownWrites?: RecordedWrites,
   ): Promise<GraphqlResponse> {
-    const { engine, takeTokens, chargeResponse } = this.#dependencies;
+    const { engine, eventLog, takeTokens, chargeResponse, fileUrl } = this.#dependencies;
     if (
       compiled.mutations > 0 &&
       !ownWrites &&
@@ -148,7 +158,7 @@ export class Executor {
       ? await this.#introspection.textsOf(compiled.fields.map(({ field }) => field))
       : nothingIntrospected;
     const { returnedOnce, ...outcome } = await runOperation(compiled, {
-      ...{ engine, caller, introspected, ownWrites },
+      ...{ engine, eventLog, caller, introspected, ownWrites, fileUrl },
     });
     const tokensOfSize = tokensOf(outcome.data);
     if (tokensOfSize > 0) await chargeResponse(caller, tokensOfSize, setQuotaHeaders);

@@ -7,7 +7,8 @@ import type { RunContext } from "../fields/field-mapping.ts";
 import type { Failure } from "./failure.ts";
 import type { CompiledField } from "./operation-compiler.ts";
 
-export interface OperationContext extends Pick<RunContext, "engine" | "caller" | "introspected"> {
+export interface OperationContext
+  extends Pick<RunContext, "engine" | "eventLog" | "caller" | "introspected" | "fileUrl"> {
   /** The writes of the transaction in which the operation runs; undefined if it has its own. */
   readonly ownWrites: RecordedWrites | undefined;
 }

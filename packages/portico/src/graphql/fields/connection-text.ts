@@ -38,30 +38,59 @@ export function connectionShape({ selectionSets }: CollectedField): ConnectionSh
   };
 }
 
-export function connectionText(shape: ConnectionShape, page: Page): string {
-  return objectText(shape.fields, (field) => {
-    if (field.mapping.part === "edges") return edgesText(field, shape, page);
+/** A page of a connection. */
+export interface ConnectionPage {
+  readonly count: number;
+  /** The text of a `node` field. @param index of an edge */
+  nodeText(index: number, node: CollectedField): string;
+  cursorAt(index: number): string;
+  readonly hasNext: boolean;
+  readonly hasPrevious: boolean;
+  readonly startCursor: string | undefined;
+  readonly endCursor: string | undefined;
+}
+
+/** A page of rows. @param text of the rows */
+export function pageOfRows({ nodes }: ConnectionShape, page: Page, text: string): ConnectionPage {
+  const rows = page.count === 0 ? [] : text.slice(1, -1).split(rowSeparator);
+  const parts = nodes.size > 1 ? rows.map((row) => row.split(partSeparator)) : undefined;
+  return {
+    count: page.count,
+    nodeText: (index, node) => (parts ? parts[index]![nodes.get(node)!]! : rows[index]!),
+    cursorAt: (index) => page.cursorAt(index),
+    hasNext: page.hasNext,
+    hasPrevious: page.hasPrevious,
+    // Created when they are selected.
+    get startCursor() {
+      return page.startCursor;
+    },
+    get endCursor() {
+      return page.endCursor;
+    },
+  };
+}
+
+export function connectionText(fields: readonly CollectedField[], page: ConnectionPage): string {
+  return objectText(fields, (field) => {
+    if (field.mapping.part === "edges") return edgesText(field, page);
     if (field.mapping.part === "pageInfo") return pageInfoText(field, page);
     return typeNameText(field);
   });
 }
 
-function edgesText({ selectionSets }: CollectedField, { nodes }: ConnectionShape, page: Page): string {
-  if (page.count === 0) return "[]";
+function edgesText({ selectionSets }: CollectedField, page: ConnectionPage): string {
   const { fields } = selectionSets[0]!;
-  const rows = page.rows.slice(1, -1).split(rowSeparator);
-  const edges = rows.map((row, index) => {
-    const parts = nodes.size > 1 ? row.split(partSeparator) : [row];
-    return objectText(fields, (field) => {
-      if (field.mapping.part === "node") return parts[nodes.get(field)!]!;
+  const edges = Array.from({ length: page.count }, (_, index) =>
+    objectText(fields, (field) => {
+      if (field.mapping.part === "node") return page.nodeText(index, field);
       if (field.mapping.part === "cursor") return `"${page.cursorAt(index)}"`;
       return typeNameText(field);
-    });
-  });
+    }),
+  );
   return `[${edges.join(",")}]`;
 }
 
-function pageInfoText({ selectionSets }: CollectedField, page: Page): string {
+function pageInfoText({ selectionSets }: CollectedField, page: ConnectionPage): string {
   return objectText(selectionSets[0]!.fields, (field) => {
     switch (field.mapping.part) {
       case "hasNextPage":
@@ -79,6 +108,9 @@ function pageInfoText({ selectionSets }: CollectedField, page: Page): string {
 }
 
 /** Names of GraphQL need no escaping. */
-function objectText(fields: readonly CollectedField[], textOf: (field: CollectedField) => string): string {
+export function objectText(
+  fields: readonly CollectedField[],
+  textOf: (field: CollectedField) => string,
+): string {
   return `{${fields.map((field) => `"${field.responseName}":${textOf(field)}`).join(",")}}`;
 }

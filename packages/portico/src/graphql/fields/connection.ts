@@ -9,6 +9,7 @@ import {
 } from "graphql";
 import type { ResourceModel } from "../../model/model.ts";
 import { AnswerTooLarge } from "../../query/answer-size.ts";
+import { showFiles } from "../../query/shown-files.ts";
 import type { CollectedField } from "../document/collect-fields.ts";
 import { listOf } from "../schema/shared-types.ts";
 import {
@@ -17,7 +18,9 @@ import {
   connectionText,
   type PageInfoField,
   pageInfoFields,
+  pageOfRows,
 } from "./connection-text.ts";
+import { requestedRows, selectionFrom } from "./deleted-rows.ts";
 import { type FieldMapping, type FieldRunner, objectMapping, rowMapping } from "./field-mapping.ts";
 import { connectionLimit, connectionRequest } from "./list-arguments.ts";
 import { withMapping } from "./mapping-of.ts";
@@ -28,6 +31,7 @@ export const connection: ResourceFieldKind = ({ resource, connection: type, page
   return [
     {
       name: `${resource.plural}Connection`,
+      deprecated: resource.deprecatedOperations.list,
       type: new GraphQLNonNull(type),
       args: pageArguments,
       description: "A page of rows. A cursor is valid only for the list it came from.",
@@ -36,7 +40,7 @@ export const connection: ResourceFieldKind = ({ resource, connection: type, page
         maxItems: connectionLimit,
         // A page without `edges` reads rows as well.
         cost: (rows, args) => connectionLimit(args) * Math.max(1, rows),
-        access: () => resource.access.list,
+        access: (args) => requestedRows(resource, args).access.list,
         compile: (field) => compileConnection(resource, field),
       },
     },
@@ -45,11 +49,14 @@ export const connection: ResourceFieldKind = ({ resource, connection: type, page
 
 function compileConnection(resource: ResourceModel, field: CollectedField): FieldRunner {
   const shape = connectionShape(field);
-  return async ({ engine, caller }) => {
+  return async ({ engine, caller, fileUrl }) => {
     const list = connectionRequest(resource, field.arguments, shape.rows, shape.hasCursors);
-    const page = await engine.list(caller, list);
+    const rows = requestedRows(resource, field.arguments);
+    const selection = selectionFrom(rows, list.selection);
+    const page = await engine.list(caller, { ...list, resource: rows, selection });
     if (page.isCut) throw new AnswerTooLarge("limit");
-    return connectionText(shape, page);
+    const text = showFiles(selection, page.rows, fileUrl);
+    return connectionText(shape.fields, pageOfRows(shape, page, text));
   };
 }
 

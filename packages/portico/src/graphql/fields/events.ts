@@ -58,8 +58,8 @@ function selectEvents(resource: ResourceModel, action: EventAction, field: Colle
 }
 
 function notInDeletedRow(name: string, { members }: Selection): Problem {
-  const inner = members.find(({ kind }) => kind === "row" || kind === "list")!;
-  // The members of rows and lists have names.
+  const inner = members.find(({ kind }) => kind !== "value" && kind !== "constant")!;
+  // All but parts have names, and a row type selects no parts.
   const field = `${name}.${"name" in inner ? inner.name : ""}`;
   return validationError(
     field,

@@ -3,10 +3,13 @@
 
 import type { GraphQLObjectType } from "graphql";
 import type { Caller } from "../../declare/caller.ts";
+import type { FileValue } from "../../declare/field.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Writes } from "../../engine/writes.ts";
+import type { EventLog } from "../../event-log/event-log.ts";
 import type { ReadAccess } from "../../model/public.ts";
 import type { Member } from "../../query/read.ts";
+import type { UrlOfFile } from "../../query/shown-files.ts";
 import type { SubscriptionPlan } from "../../subscriptions/plan.ts";
 import type { CollectedField } from "../document/collect-fields.ts";
 import type { ConnectionPart } from "./connection-text.ts";
@@ -36,6 +39,8 @@ export interface FieldMapping {
   readonly selectEvents?: (field: CollectedField) => EventSelection;
   /** For fields of the types of a connection. */
   readonly part?: ConnectionPart;
+  /** For fields of files. */
+  readonly fileMember?: keyof FileValue | "url";
   /** For fields of rows. */
   readonly toMember?: (field: CollectedField) => Member;
 }
@@ -52,6 +57,9 @@ export interface RunContext {
   /** The writes of mutations: those of the engine, or of the transaction that all mutations share. */
   readonly writes: Writes;
   readonly caller: Caller;
+  /** The address of a file. */
+  readonly fileUrl: UrlOfFile;
+  readonly eventLog: Pick<EventLog, "list" | "get">;
   /** Adds values that only the response to a write contains, such as a new API key. */
   readonly addReturnedOnce: (name: string, members: Readonly<Record<string, unknown>>) => void;
   /** The results of introspection fields, which are written before the other fields run. */

@@ -2,8 +2,15 @@
 
 import { validationError } from "../../errors.ts";
 import { isStorable } from "../../lib/storable-text.ts";
-import type { FilterModel, FilterOperator, RelatedRows, ResourceModel } from "../../model/model.ts";
+import type {
+  Attribute,
+  FilterModel,
+  FilterOperator,
+  RelatedRows,
+  ResourceModel,
+} from "../../model/model.ts";
 import { maxFilterValues } from "../../model/operation-parameters.ts";
+import { comparableOf } from "../../query/comparable.ts";
 import { allOf, type Condition, type Value } from "../../query/condition.ts";
 import { filterCondition, relatedCondition } from "../../query/filter.ts";
 import { pascalCase } from "../schema/naming.ts";
@@ -172,7 +179,17 @@ function fieldCondition(
     throw validationError(field, "max", `${name} has more than ${maxFilterValues} values.`);
   if (values.some((each) => typeof each === "string" && !isStorable(each)))
     throw validationError(field, "format", `${name} contains a character that cannot be stored.`);
-  return filterCondition(filter, operator, [...new Set(values)]);
+  const compared = values.map((each) => canonical(filter.attribute, each, field, name));
+  return filterCondition(filter, operator, [...new Set(compared)]);
+}
+
+/** A decimal in the form in which rows have it. @throws Problem `validation_error` for one with more digits than the field */
+function canonical(attribute: Attribute, value: Value, field: string, name: string): Value {
+  if (attribute.field.kind !== "decimal" || typeof value !== "string") return value;
+  const { parse, expected } = comparableOf(attribute)!;
+  const parsed = parse(value);
+  if (parsed === undefined) throw validationError(field, "format", `${name} must be ${expected}.`);
+  return parsed;
 }
 
 function notNull(field: string, name: string) {

@@ -16,6 +16,7 @@ import type { AttributeTypes } from "../schema/attribute-type.ts";
 import { filterInput, sortEnum } from "../schema/inputs.ts";
 import { defaultListLimit } from "../schema/naming.ts";
 import { requiredId } from "../schema/shared-types.ts";
+import { deletedArgument } from "./deleted-rows.ts";
 import type { Arguments } from "./field-mapping.ts";
 import { filterConditions } from "./filter-arguments.ts";
 
@@ -43,6 +44,7 @@ export function pageArgumentsOf(
     last: { type: GraphQLInt },
     before: { type: GraphQLString },
     ...(filter && { filter: { type: filter } }),
+    ...deletedArgument(resource),
     sort: { type: sort, default: { value: "CREATED_AT_DESC" } },
     sorts: {
       type: new GraphQLList(new GraphQLNonNull(sort)),
@@ -71,6 +73,20 @@ export function parentContainer({ parent }: ResourceModel, args: Arguments): Con
   return parent && { by: parent, id: String(args[parent.name]) };
 }
 
+/** The page that arguments ask for. @throws Problem `validation_error` for arguments that exclude each other */
+export function pageArguments(
+  args: ConnectionArguments,
+): Pick<CursorPage, "limit" | "cursor" | "isBackward"> {
+  const { first, last, after, before } = args;
+  requireExclusive("last", "first", last, first);
+  requireExclusive("before", "first", before, first);
+  requireExclusive("after", "last", after, last);
+  requireExclusive("before", "after", before, after);
+  const isBackward = isPresent(last) || isPresent(before);
+  const cursor = (isBackward ? before : after) ?? undefined;
+  return { limit: connectionLimit(args), cursor, isBackward };
+}
+
 /** @throws Problem `validation_error` for arguments that exclude each other */
 export function connectionRequest(
   resource: ResourceModel,
@@ -78,19 +94,8 @@ export function connectionRequest(
   selection: Selection,
   includesCursors: boolean,
 ): ListRequest {
-  const { first, last, after, before, filter } = args;
-  requireExclusive("last", "first", last, first);
-  requireExclusive("before", "first", before, first);
-  requireExclusive("after", "last", after, last);
-  requireExclusive("before", "after", before, after);
-  const isBackward = isPresent(last) || isPresent(before);
-  const page: CursorPage = {
-    style: "cursor",
-    limit: connectionLimit(args),
-    cursor: (isBackward ? before : after) ?? undefined,
-    isBackward,
-    includesCursors,
-  };
+  const { filter } = args;
+  const page: CursorPage = { ...pageArguments(args), style: "cursor", includesCursors };
   const within = parentContainer(resource, args);
   const conditions = filterConditions(resource, filter ?? noFilter);
   return { resource, within, selection, conditions, words: [], sort: connectionSort(resource, args), page };
@@ -105,7 +110,7 @@ function connectionSort(resource: ResourceModel, { sort, sorts }: ConnectionArgu
   if (sorts.length > maxSortKeys)
     throw validationError("sorts", "max", `sorts must have at most ${maxSortKeys} values.`);
   const keys = sorts.map(([key]) => key) as [SortKey, ...SortKey[]];
-  const repeated = repeatedField(keys);
+  const repeated = repeatedField(keys)?.name;
   if (repeated !== undefined)
     throw validationError("sorts", "duplicate", `sorts must not have ${repeated} twice.`);
   return combinedSort(keys);

@@ -11,6 +11,7 @@ import {
   GraphQLString,
 } from "graphql";
 import { ownAttributes } from "../../engine/me.ts";
+import { showOwnFiles } from "../../query/shown-files.ts";
 import type { CollectedField } from "../document/collect-fields.ts";
 import { objectMapping } from "./field-mapping.ts";
 import type { SharedFieldKind, SharedTypes } from "./root-field.ts";
@@ -52,7 +53,9 @@ export const meField: SharedFieldKind = ({ rows }) => {
         cost: () => 1,
         compile: (field) => {
           const project = projectionOf(field);
-          return async ({ engine, caller }) => JSON.stringify(project(await engine.me(caller)));
+          const [users] = [...rows.keys()].filter(({ name }) => name === "user");
+          return async ({ engine, caller, fileUrl }) =>
+            JSON.stringify(project(showOwnFiles(users!, await engine.me(caller), fileUrl)));
         },
       },
     },
@@ -69,7 +72,7 @@ function addedFields(rows: SharedTypes["rows"]): Record<string, { readonly type:
 }
 
 /** The selected members of a value, under their response names. */
-function projectionOf({ selectionSets }: CollectedField): Projection {
+export function projectionOf({ selectionSets }: CollectedField): Projection {
   const [selected] = selectionSets;
   if (!selected) return (value) => value;
   const members = selected.fields.map(({ responseName, definition, ...field }) => {

@@ -1,6 +1,7 @@
 // A root field: its name and types for the schema, and its mapping for everything else.
 
 import type { GraphQLFieldConfig, GraphQLFieldConfigArgumentMap, GraphQLObjectType } from "graphql";
+import type { Deprecation } from "../../declare/field-options.ts";
 import type { ResourceModel } from "../../model/model.ts";
 import type { AttributeTypes } from "../schema/attribute-type.ts";
 import type { RootFieldMapping } from "./field-mapping.ts";
@@ -9,6 +10,8 @@ export interface RootField
   extends Pick<GraphQLFieldConfig<unknown, unknown>, "type" | "args" | "description"> {
   readonly name: string;
   readonly mapping: RootFieldMapping;
+  /** The deprecation of its operation, besides that of its resource. */
+  readonly deprecated?: Deprecation | undefined;
 }
 
 /** The types of one resource. */

@@ -1,9 +1,10 @@
 // The fields of a row: its values, the rows that its references lead to, and the rows that refer to it.
 
 import { type FieldShape, standardMaxItems } from "../../declare/field.ts";
-import type { Attribute, ResourceModel } from "../../model/model.ts";
+import type { Attribute, CountModel, ResourceModel } from "../../model/model.ts";
+import { maxLimit } from "../../model/operation-parameters.ts";
 import type { Selection } from "../../query/read.ts";
-import { selectMembers } from "../../query/selection.ts";
+import { linkedRows, maxLinks, selectedCount, selectMembers } from "../../query/selection.ts";
 import { newestFirst } from "../../query/sort.ts";
 import type { CollectedField, SelectionSet } from "../document/collect-fields.ts";
 import { listMapping, objectMapping, type RowFieldMapping, rowMapping } from "./field-mapping.ts";
@@ -55,8 +56,28 @@ export function inverseListMapping(resource: ResourceModel, reference: Attribute
   };
 }
 
+/** The rows of a many-to-many field: `labels { name }`. Without `first` it is all of them, up to the limit of lists. */
+export function linkedListMapping(attribute: Attribute): RowFieldMapping {
+  const limitOf = (first: unknown): number => Math.min(clampLimit(first, maxLimit), maxLinks(attribute));
+  return {
+    ...listMapping(({ first }) => limitOf(first)),
+    access: () => attribute.links!.target.access.list,
+    toMember: (field) =>
+      linkedRows(attribute, selectionOf(field), field.responseName, limitOf(field.arguments.first)),
+  };
+}
+
+/** The number of rows whose reference leads to the row: `openIssues`. It costs as much as a row. */
+export function countMapping(count: CountModel): RowFieldMapping {
+  return {
+    ...rowMapping,
+    access: () => count.resource.access.list,
+    toMember: ({ responseName }) => selectedCount(count, responseName),
+  };
+}
+
 /** Counted for a text or JSON value without a declared maximum. */
-const unboundedLength = 100_000;
+export const unboundedLength = 100_000;
 
 function maxLengthOf({ field }: Attribute): number {
   if (field.kind === "list")

@@ -8,10 +8,13 @@ import type { Writes } from "../../engine/writes.ts";
 import type { ResourceModel } from "../../model/model.ts";
 import { ownText } from "../../query/own-text.ts";
 import type { Selection } from "../../query/read.ts";
+import { showFiles } from "../../query/shown-files.ts";
 import type { CollectedField } from "../document/collect-fields.ts";
-import { actionInput, createInput, isOptionalInput, updateInput } from "../schema/inputs.ts";
+import { actionInput, answerType, createInput, isOptionalInput, updateInput } from "../schema/inputs.ts";
+import { pascalCase } from "../schema/naming.ts";
 import { requiredId } from "../schema/shared-types.ts";
-import { type Arguments, type RootFieldMapping, rowMapping } from "./field-mapping.ts";
+import { type Arguments, objectMapping, type RootFieldMapping, rowMapping } from "./field-mapping.ts";
+import { projectionOf } from "./me.ts";
 import type { ResourceFieldKind } from "./root-field.ts";
 import { selectionOf } from "./row-members.ts";
 
@@ -21,6 +24,7 @@ export const createRow: ResourceFieldKind = ({ resource, row, attributeTypes }) 
   return [
     {
       name: `create${row.name}`,
+      deprecated: resource.deprecatedOperations.create,
       type: new GraphQLNonNull(row),
       ...(input && { args: { input: { type: new GraphQLNonNull(input) } } }),
       mapping: writeMapping(resource, (writes, caller, args) => {
@@ -37,6 +41,7 @@ export const updateRow: ResourceFieldKind = ({ resource, row, attributeTypes }) 
   return [
     {
       name: `update${row.name}`,
+      deprecated: resource.deprecatedOperations.update,
       type: new GraphQLNonNull(row),
       args: { id: { type: requiredId }, input: { type: new GraphQLNonNull(input) } },
       description: "Updates the fields of the input and leaves the others unchanged.",
@@ -53,18 +58,22 @@ export const deleteRow: ResourceFieldKind = ({ resource, row }) => {
   return [
     {
       name: `delete${row.name}`,
+      deprecated: resource.deprecatedOperations.delete,
       type: new GraphQLNonNull(row),
       args: { id: { type: requiredId } },
       description: markOnDelete
         ? `Sets \`${markOnDelete.name}\` and keeps the row.`
-        : "Returns the row as it was before.",
+        : `Returns the row as it was before.${resource.isSoftDeleted ? " It can be restored." : ""}`,
       mapping: {
         ...rowMapping,
         access: () => ({ scope: resource.scopes.write, isPublic: false }),
         compile: (field) => {
           const selection = selectionOf(field);
-          return ({ writes, caller }) =>
-            deleteAndRead(writes, caller, resource, String(field.arguments.id), selection);
+          return async ({ writes, caller, fileUrl }) => {
+            const id = String(field.arguments.id);
+            const text = await deleteAndRead(writes, caller, resource, id, selection);
+            return showFiles(selection, text, fileUrl);
+          };
         },
       },
     },
@@ -102,10 +111,46 @@ export const runAction: ResourceFieldKind = ({ resource, row, attributeTypes }) 
     return [
       {
         name,
+        deprecated: action.deprecated,
         type: new GraphQLNonNull(row),
         args: { id: { type: requiredId }, ...input },
         // The result of an action can contain less than the row.
         mapping: writeMapping(resource, run, { isWholeRow: false }),
+      },
+    ];
+  });
+
+export const runCollectionAction: ResourceFieldKind = ({ resource, attributeTypes }) =>
+  [...resource.collectionActions.values()].flatMap((action) => {
+    if (action.verb === undefined) return [];
+    const name = action.verb + pascalCase(resource.plural);
+    const inputType = actionInput(attributeTypes, name, action);
+    const input = inputType && {
+      input: { type: isOptionalInput(action) ? inputType : new GraphQLNonNull(inputType) },
+    };
+    const { parent, scopes, requiresIdempotencyKey } = resource;
+    return [
+      {
+        name,
+        deprecated: action.deprecated,
+        type: new GraphQLNonNull(answerType(attributeTypes, name, action)),
+        args: { ...(parent && { [parent.name]: { type: requiredId } }), ...input },
+        mapping: {
+          ...objectMapping,
+          cost: () => 1,
+          access: () => ({ scope: scopes.write, isPublic: false }),
+          requiresIdempotencyKey,
+          compile: (field) => {
+            const project = projectionOf(field);
+            const args = field.arguments;
+            const parentId = parent && String(args[parent.name]);
+            return async ({ writes, caller }) => {
+              const body = inputOf(args);
+              const answer = await writes.runCollectionAction(caller, resource, action, body, parentId);
+              return JSON.stringify(project(JSON.parse(answer)));
+            };
+          },
+        },
       },
     ];
   });
@@ -124,13 +169,13 @@ function writeMapping(
     requiresIdempotencyKey: resource.requiresIdempotencyKey,
     compile: (field) => {
       const selection = selectionOf(field);
-      return async ({ writes, caller, addReturnedOnce }) => {
+      return async ({ writes, caller, addReturnedOnce, fileUrl }) => {
         const result = await write(writes, caller, field.arguments);
         const { id, returnedOnce } = result;
         const own = isWholeRow ? ownText(result.row, selection) : undefined;
         const text = own ?? (await writes.getAfterWrite(caller, { resource, selection, id, conditions: [] }));
         if (Object.keys(returnedOnce).length > 0) addReturnedOnce(field.responseName, returnedOnce);
-        return text;
+        return showFiles(selection, text, fileUrl);
       };
     },
   };

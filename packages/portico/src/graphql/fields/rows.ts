@@ -5,10 +5,12 @@ import { orNull } from "../../engine/or-null.ts";
 import { isId } from "../../lib/id.ts";
 import type { ResourceModel } from "../../model/model.ts";
 import type { ListRequest } from "../../query/read.ts";
+import { showFiles } from "../../query/shown-files.ts";
 import { newestFirst } from "../../query/sort.ts";
 import type { CollectedField } from "../document/collect-fields.ts";
 import { defaultListLimit } from "../schema/naming.ts";
 import { listOf, nodeInterface, requiredId } from "../schema/shared-types.ts";
+import { deletedArgument, requestedRows, selectionFrom } from "./deleted-rows.ts";
 import { type FieldRunner, listMapping, rowMapping } from "./field-mapping.ts";
 import { clampLimit, parentArgument, parentContainer } from "./list-arguments.ts";
 import { resourceOfId } from "./resource-of-id.ts";
@@ -21,13 +23,14 @@ export const rowById: ResourceFieldKind = ({ resource, row }) => {
   return [
     {
       name: resource.name,
+      deprecated: resource.deprecatedOperations.get,
       type: row,
-      args: { id: { type: requiredId } },
+      args: { id: { type: requiredId }, ...deletedArgument(resource) },
       description: `The ${resource.title} with this id, or null.`,
       mapping: {
         ...rowMapping,
-        access: () => resource.access.get,
-        compile: (field) => compileRow(resource, row, field),
+        access: (args) => requestedRows(resource, args).access.get,
+        compile: (field) => compileRow(requestedRows(resource, field.arguments), row, field),
       },
     },
   ];
@@ -61,9 +64,11 @@ export const nodeById: SharedFieldKind = ({ rows }) => {
 function compileRow(resource: ResourceModel, row: GraphQLObjectType, field: CollectedField): FieldRunner {
   const selectionSet = field.selectionSets.find(({ type }) => type === row)!;
   const id = String(field.arguments.id);
-  const read = { resource, selection: rowSelection(selectionSet), id, conditions: [] };
+  const selection = selectionFrom(resource, rowSelection(selectionSet));
+  const read = { resource, selection, id, conditions: [] };
   if (!isId(id)) return async () => "null";
-  return ({ engine, caller }) => orNull(engine.get(caller, read));
+  return async ({ engine, caller, fileUrl }) =>
+    showFiles(read.selection, await orNull(engine.get(caller, read)), fileUrl);
 }
 
 /** `posts(limit)`: the newest rows, without cursors. */
@@ -72,16 +77,18 @@ export const newestRows: ResourceFieldKind = ({ resource, row }) => {
   return [
     {
       name: resource.plural,
+      deprecated: resource.deprecatedOperations.list,
       type: listOf(row),
       args: {
         ...parentArgument(resource),
         limit: { type: GraphQLInt, default: { value: defaultListLimit } },
+        ...deletedArgument(resource),
       },
       description: "The newest rows, 100 at most.",
       mapping: {
         ...listMapping(({ limit }) => clampLimit(limit)),
-        access: () => resource.access.list,
-        compile: (field) => compileNewest(resource, field),
+        access: (args) => requestedRows(resource, args).access.list,
+        compile: (field) => compileNewest(requestedRows(resource, field.arguments), field),
       },
     },
   ];
@@ -91,11 +98,12 @@ function compileNewest(resource: ResourceModel, field: CollectedField): FieldRun
   const list: ListRequest = {
     resource,
     within: parentContainer(resource, field.arguments),
-    selection: selectionOf(field),
+    selection: selectionFrom(resource, selectionOf(field)),
     conditions: [],
     words: [],
     sort: newestFirst(resource),
     page: { style: "first", limit: clampLimit(field.arguments.limit) },
   };
-  return async ({ engine, caller }) => (await engine.list(caller, list)).rows;
+  return async ({ engine, caller, fileUrl }) =>
+    showFiles(list.selection, (await engine.list(caller, list)).rows, fileUrl);
 }

@@ -10,6 +10,7 @@ import { AnswerTooLarge } from "../../query/answer-size.ts";
 import { rowSeparator } from "../../query/page.ts";
 import type { CursorPage, Position, Selection } from "../../query/read.ts";
 import { searchWords } from "../../query/search-terms.ts";
+import { showFiles } from "../../query/shown-files.ts";
 import { newestFirst } from "../../query/sort.ts";
 import type { CollectedField } from "../document/collect-fields.ts";
 import { defaultListLimit } from "../schema/naming.ts";
@@ -52,9 +53,9 @@ function compileSearch({ searched, rows }: SharedTypes, field: CollectedField): 
     const selectionSet = field.selectionSets.find(({ type }) => type === rows.get(resource))!;
     return { resource, selection: rowSelection(selectionSet) };
   });
-  return async ({ engine, caller }) => {
+  return async ({ engine, caller, fileUrl }) => {
     const hits = await search(engine, caller, targets, String(q), clampLimit(limit));
-    return `[${hits.map(({ text }) => text).join(",")}]`;
+    return `[${hits.map(({ text, selection }) => showFiles(selection, text, fileUrl)).join(",")}]`;
   };
 }
 

@@ -11,12 +11,11 @@ import {
   GraphQLNonNull,
   GraphQLString,
 } from "graphql";
-import type { FieldShape } from "../../declare/field.ts";
 import type { Deprecation, NumberOptions } from "../../declare/field-options.ts";
 import { isNullableWhenRead } from "../../model/fill.ts";
-import type { Attribute, ResourceModel } from "../../model/model.ts";
+import type { Attribute, AttributeShape, ResourceModel } from "../../model/model.ts";
 import { isEnumValue, pascalCase } from "./naming.ts";
-import { dateTime, json, safeInt } from "./scalars.ts";
+import { calendarDate, dateTime, exactDecimal, json, safeInt } from "./scalars.ts";
 
 export type AttributeType = GraphQLLeafType | GraphQLList<GraphQLNonNull<GraphQLLeafType>>;
 
@@ -28,19 +27,31 @@ export class AttributeTypes {
   of(resource: Pick<ResourceModel, "name">, attribute: Attribute): AttributeType {
     const { field } = attribute;
     switch (field.kind) {
+      // An input names a file by its id; `fileType` is the type in an output.
+      case "file":
+        return GraphQLID;
       case "json":
         return json;
       case "list":
-        return new GraphQLList(new GraphQLNonNull(this.#leaf(resource, attribute, field.item)));
+      case "manyToMany":
+        return new GraphQLList(new GraphQLNonNull(this.ofElement(resource, attribute)));
       default:
         return this.#leaf(resource, attribute, field);
     }
   }
 
+  /** The type of each value of a list; for others that of the value. */
+  ofElement(resource: Pick<ResourceModel, "name">, attribute: Attribute): GraphQLLeafType {
+    const { field } = attribute;
+    if (field.kind === "json" || field.kind === "file") return json;
+    if (field.kind === "manyToMany") return GraphQLID;
+    return this.#leaf(resource, attribute, field.kind === "list" ? field.item : field);
+  }
+
   #leaf(
     resource: Pick<ResourceModel, "name">,
     attribute: Attribute,
-    field: Exclude<FieldShape, { kind: "json" | "list" }>,
+    field: Exclude<AttributeShape, { kind: "file" | "json" | "list" | "manyToMany" }>,
   ): GraphQLLeafType {
     switch (field.kind) {
       case "text":
@@ -51,8 +62,12 @@ export class AttributeTypes {
         return GraphQLFloat;
       case "boolean":
         return GraphQLBoolean;
+      case "decimal":
+        return exactDecimal;
       case "timestamp":
         return dateTime;
+      case "date":
+        return calendarDate;
       case "id":
       case "belongsTo":
         return GraphQLID;
@@ -104,5 +119,6 @@ export function isNullableOutput(attribute: Attribute): boolean {
 export function deprecationReason(deprecated: Deprecation | undefined): string | null {
   if (!deprecated) return null;
   const removal = deprecated.sunset === undefined ? "" : ` Will be removed on ${deprecated.sunset}.`;
-  return `Deprecated since ${deprecated.since}.${removal}`;
+  const page = deprecated.link === undefined ? "" : ` See ${deprecated.link}`;
+  return `Deprecated since ${deprecated.since}.${removal}${page}`;
 }

@@ -7,11 +7,18 @@ import {
   GraphQLInputObjectType,
   GraphQLList,
   GraphQLNonNull,
+  GraphQLObjectType,
 } from "graphql";
-import type { ActionModel, Attribute, FilterOperator, ResourceModel } from "../../model/model.ts";
+import type {
+  Attribute,
+  CollectionActionModel,
+  FilterOperator,
+  ResourceModel,
+  Shape,
+} from "../../model/model.ts";
 import { keyText, singleSort } from "../../query/sort.ts";
 import { type FilterFields, filterFields, takesList } from "../fields/filter-arguments.ts";
-import { type AttributeTypes, deprecationReason } from "./attribute-type.ts";
+import { type AttributeTypes, deprecationReason, isNullableOutput } from "./attribute-type.ts";
 import { pascalCase, upperCase } from "./naming.ts";
 
 type InputFields = Record<string, GraphQLInputFieldConfig>;
@@ -49,7 +56,7 @@ export function updateInput(
 export function actionInput(
   types: AttributeTypes,
   mutation: string,
-  { attributes }: ActionModel,
+  { attributes }: Shape,
 ): GraphQLInputObjectType | undefined {
   const owner = { name: mutation };
   return inputObject(
@@ -58,8 +65,23 @@ export function actionInput(
   );
 }
 
+/** The type of what an action on a collection returns: `CloseIssuesPayload` */
+export function answerType(
+  types: AttributeTypes,
+  mutation: string,
+  { answer }: CollectionActionModel,
+): GraphQLObjectType {
+  const name = `${pascalCase(mutation)}Payload`;
+  const fieldOf = (attribute: Attribute) => {
+    const type = types.of({ name }, attribute);
+    return { type: isNullableOutput(attribute) ? type : new GraphQLNonNull(type) };
+  };
+  const fields = answer.attributes.map((attribute) => [attribute.name, fieldOf(attribute)]);
+  return new GraphQLObjectType({ name, fields: Object.fromEntries(fields) });
+}
+
 /** Whether the input of an action can be omitted. */
-export function isOptionalInput({ attributes }: ActionModel): boolean {
+export function isOptionalInput({ attributes }: Shape): boolean {
   return !attributes.some(isRequired);
 }
 
@@ -109,11 +131,14 @@ function operatorInputs(
 ): InputFields {
   return Object.fromEntries(
     [...fields].map(([name, { filter, operator }]) => {
-      const type = operator === "isNull" ? GraphQLBoolean : types.of(resource, filter.attribute);
-      const description = operatorDescriptions[operator] ?? null;
+      const type = operator === "isNull" ? GraphQLBoolean : types.ofElement(resource, filter.attribute);
       return [
         name,
-        { type: takesList(operator) ? new GraphQLList(new GraphQLNonNull(type)) : type, description },
+        {
+          type: takesList(operator) ? new GraphQLList(new GraphQLNonNull(type)) : type,
+          description: operatorDescriptions[operator] ?? null,
+          deprecationReason: deprecationReason(filter.attribute.deprecated),
+        },
       ];
     }),
   );
@@ -124,7 +149,8 @@ export function sortEnum(resource: ResourceModel): GraphQLEnumType {
   const values = [...resource.sorts.values()].flatMap((attribute) =>
     [true, false].map((isDescending) => {
       const name = `${upperCase(attribute.name)}_${isDescending ? "DESC" : "ASC"}`;
-      return [name, { value: singleSort(resource, keyText({ attribute, isDescending })) }] as const;
+      const value = singleSort(resource, keyText({ attribute, isDescending }));
+      return [name, { value, deprecationReason: deprecationReason(attribute.deprecated) }] as const;
     }),
   );
   return new GraphQLEnumType({

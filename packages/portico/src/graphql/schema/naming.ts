@@ -1,6 +1,7 @@
 // Names of the schema, derived from those of the model.
 
 import { snakeCase } from "../../lib/case.ts";
+import { fieldNames } from "../../model/collections.ts";
 import type { Attribute, Model, ResourceModel } from "../../model/model.ts";
 
 /** `apiKey` -> `ApiKey`, `oauthClient` -> `OAuthClient` */
@@ -32,9 +33,7 @@ export interface InverseList {
  * has several references to the target, the names of the references are part of the names: `messagesAsSender`.
  */
 export function inverseLists(model: Model, target: ResourceModel): InverseList[] {
-  const usedNames = new Set(
-    target.attributes.flatMap(({ name, reference }) => [name, ...(reference ? [reference.name] : [])]),
-  );
+  const usedNames = fieldNames(target);
   return model.resources
     .filter(({ isExposed, operations }) => isExposed && operations.has("list"))
     .flatMap((resource) => {

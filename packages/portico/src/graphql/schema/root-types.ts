@@ -2,7 +2,9 @@
 
 import { type GraphQLFieldConfig, type GraphQLFieldConfigMap, GraphQLObjectType } from "graphql";
 import { OperatorError } from "../../errors.ts";
+import { earliestDeprecation } from "../../model/deprecation.ts";
 import { connection } from "../fields/connection.ts";
+import { eventLogFields } from "../fields/event-log.ts";
 import { rowEvents } from "../fields/events.ts";
 import { withMapping } from "../fields/mapping-of.ts";
 import { meField } from "../fields/me.ts";
@@ -13,14 +15,20 @@ import type {
   SharedFieldKind,
   SharedTypes,
 } from "../fields/root-field.ts";
-import { createRow, deleteRow, runAction, updateRow } from "../fields/row-mutations.ts";
+import { createRow, deleteRow, runAction, runCollectionAction, updateRow } from "../fields/row-mutations.ts";
 import { newestRows, nodeById, rowById } from "../fields/rows.ts";
 import { searchField } from "../fields/search.ts";
 import { deprecationReason } from "./attribute-type.ts";
 
 const queryKinds: readonly ResourceFieldKind[] = [rowById, newestRows, connection];
-const sharedQueryKinds: readonly SharedFieldKind[] = [nodeById, searchField, meField];
-const mutationKinds: readonly ResourceFieldKind[] = [createRow, updateRow, deleteRow, runAction];
+const sharedQueryKinds: readonly SharedFieldKind[] = [nodeById, searchField, meField, eventLogFields];
+const mutationKinds: readonly ResourceFieldKind[] = [
+  createRow,
+  updateRow,
+  deleteRow,
+  runAction,
+  runCollectionAction,
+];
 const subscriptionKinds: readonly ResourceFieldKind[] = [rowEvents];
 
 /** @throws OperatorError if two fields have the same name */
@@ -50,12 +58,19 @@ function resourceFields(kinds: readonly ResourceFieldKind[], types: readonly Res
       for (const field of kind(each))
         addField(fields, field.name, {
           ...configOf(field),
-          deprecationReason: deprecationReason(each.resource.deprecated),
+          deprecationReason: deprecationReason(
+            earliestDeprecation([field.deprecated, each.resource.deprecated]),
+          ),
         });
   return fields;
 }
 
-function configOf({ name, mapping, ...config }: RootField): GraphQLFieldConfig<unknown, unknown> {
+function configOf({
+  name,
+  mapping,
+  deprecated: _,
+  ...config
+}: RootField): GraphQLFieldConfig<unknown, unknown> {
   return { ...config, ...withMapping(mapping) };
 }
 

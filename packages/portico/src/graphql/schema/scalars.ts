@@ -1,6 +1,8 @@
 // Custom scalars.
 
 import { GraphQLError, GraphQLScalarType } from "graphql";
+import { isCalendarDate } from "../../lib/calendar-date.ts";
+import { isDecimal } from "../../lib/decimal.ts";
 import { parseTimestamp } from "../../lib/timestamp.ts";
 
 export const dateTime = new GraphQLScalarType<string, string>({
@@ -12,6 +14,27 @@ export const dateTime = new GraphQLScalarType<string, string>({
     const timestamp = typeof value === "string" ? parseTimestamp(value) : undefined;
     if (timestamp !== undefined) return timestamp;
     throw new GraphQLError("DateTime must be an ISO 8601 date and time.");
+  },
+});
+
+export const calendarDate = new GraphQLScalarType<string, string>({
+  name: "Date",
+  description: "A calendar day: `2026-11-21`.",
+  specifiedByURL: "https://scalars.graphql.org/andimarek/local-date",
+  coerceOutputValue: String,
+  coerceInputValue(value) {
+    if (typeof value === "string" && isCalendarDate(value)) return value;
+    throw new GraphQLError("Date must be a day that exists, such as 2026-11-21.");
+  },
+});
+
+export const exactDecimal = new GraphQLScalarType<string, string>({
+  name: "Decimal",
+  description: 'An exact decimal number as a string: `"12.50"`.',
+  coerceOutputValue: String,
+  coerceInputValue(value) {
+    if (typeof value === "string" && isDecimal(value)) return value;
+    throw new GraphQLError('Decimal must be a decimal number as a string, such as "12.50".');
   },
 });
 

@@ -27,12 +27,18 @@ export class StreamedOperation implements CredentialListener {
   #subscription: Subscription | undefined;
   /** The response name of the subscription's field: the path of its errors. */
   #fieldName: string | undefined;
+  #isStarted = false;
   #isEnded = false;
 
   constructor(dependencies: StreamDependencies, caller: Caller, sink: OperationSink) {
     this.#dependencies = dependencies;
     this.#caller = caller;
     this.#sink = sink;
+  }
+
+  /** The position from which a subscription that has sent nothing yet can be resumed; undefined before it has started. */
+  get position(): Position | undefined {
+    return this.#isStarted ? this.#subscription?.position : undefined;
   }
 
   /** Runs the operation. Resolves after the only result, or once a subscription has started. */
@@ -60,7 +66,7 @@ export class StreamedOperation implements CredentialListener {
 
   async #subscribe(prepared: PreparedOperation, request: GraphqlRequest): Promise<void> {
     const after = parseLastEventId(request.extensions.lastEventId);
-    const plan = planSubscription(prepared, request);
+    const plan = planSubscription(prepared, request, this.#dependencies.executor.fileUrl);
     this.#fieldName = plan.fieldName;
     this.#subscription = this.#dependencies.hub.open({
       plan,
@@ -69,6 +75,7 @@ export class StreamedOperation implements CredentialListener {
       onEnd: (cause) => this.#onSubscriptionEnd(cause),
     });
     await this.#subscription.start(after);
+    this.#isStarted = true;
   }
 
   #onSubscriptionEnd(cause: EndCause): void {

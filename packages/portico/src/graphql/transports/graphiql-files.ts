@@ -3,10 +3,9 @@
 
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import Negotiator from "negotiator";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { type ContentCoding, codingFor, type EncodedBody, sendEncoded } from "../../api/encoded-responses.ts";
 import { Problem } from "../../errors.ts";
-import { matchesTag } from "../../query/entity-tag.ts";
 
 export type GraphiqlFileName =
   | "graphiql.js"
@@ -15,10 +14,6 @@ export type GraphiqlFileName =
   | "graphql-worker.js"
   | "json-worker.js";
 
-/** Content codings (RFC 9110, section 8.4.1), the smallest first. */
-const codings = ["br", "gzip", "identity"] as const;
-export type ContentCoding = (typeof codings)[number];
-
 export interface GraphiqlFile {
   readonly name: GraphiqlFileName;
   /** The digest of the content before it is encoded. */
@@ -26,16 +21,10 @@ export interface GraphiqlFile {
   readonly body: Uint8Array;
 }
 
-interface EncodedFile {
-  readonly type: string;
-  readonly etag: string;
-  readonly body: Buffer;
-}
-
 /** All files in one coding. */
 interface EncodedFiles {
   readonly names: Readonly<Record<GraphiqlFileName, string>>;
-  readonly files: ReadonlyMap<string, EncodedFile>;
+  readonly files: ReadonlyMap<string, EncodedBody>;
 }
 
 const encoded = new Map<ContentCoding, Promise<EncodedFiles>>();
@@ -66,7 +55,7 @@ async function encodeFiles(coding: ContentCoding): Promise<EncodedFiles> {
     fork(encoder, [coding], { env: {}, execArgv: [], serialization: "advanced" }),
   );
   const names = encodedFiles.map(({ name, digest }) => [name, name.replace(".", `.${digest}.`)]);
-  const files = encodedFiles.map(({ name, digest, body }): [string, EncodedFile] => [
+  const files = encodedFiles.map(({ name, digest, body }): [string, EncodedBody] => [
     name.replace(".", `.${digest}.`),
     {
       type: name.endsWith(".css") ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8",
@@ -78,12 +67,6 @@ async function encodeFiles(coding: ContentCoding): Promise<EncodedFiles> {
   return { names: Object.fromEntries(names) as EncodedFiles["names"], files: new Map(files) };
 }
 
-/** The smallest coding that the request accepts, or else none. */
-function codingFor({ headers }: FastifyRequest): ContentCoding {
-  const accepted = new Negotiator({ headers }).encodings([...codings]);
-  return codings.find((coding) => accepted.includes(coding)) ?? "identity";
-}
-
 /** The file names for a page: `graphiql.6f1c….js` for each name. */
 export async function graphiqlFileNames(request: FastifyRequest): Promise<EncodedFiles["names"]> {
   return (await filesIn(codingFor(request))).names;
@@ -91,7 +74,6 @@ export async function graphiqlFileNames(request: FastifyRequest): Promise<Encode
 
 const headers = {
   "Cache-Control": "public, max-age=31536000, immutable",
-  Vary: "Accept-Encoding",
   "X-Content-Type-Options": "nosniff",
   // A worker has the policy of its own response, and loads nothing.
   "Content-Security-Policy": "default-src 'none'",
@@ -117,18 +99,7 @@ export function serveGraphiqlFiles(
     const coding = codingFor(request);
     const file = (await filesIn(coding)).files.get(request.params.file);
     if (!file) throw new Problem("not_found", "The file does not exist.");
-    return sendFile(request, reply, file, coding);
+    reply.headers(headers);
+    return sendEncoded(request, reply, file, coding);
   });
-}
-
-function sendFile(
-  { headers: { "if-none-match": cached } }: FastifyRequest,
-  reply: FastifyReply,
-  { type, etag, body }: EncodedFile,
-  coding: ContentCoding,
-): FastifyReply {
-  reply.headers({ ...headers, ETag: etag });
-  if (cached !== undefined && matchesTag(cached, etag, true)) return reply.code(304).send();
-  if (coding !== "identity") reply.header("Content-Encoding", coding);
-  return reply.header("Content-Type", type).send(body);
 }

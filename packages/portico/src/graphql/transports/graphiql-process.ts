@@ -4,14 +4,9 @@
 
 import { hash } from "node:crypto";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import {
-  css,
-  editorWorkerService,
-  graphqlWorker,
-  js,
-  jsonWorker,
-} from "@graphql-yoga/render-graphiql/graphiql";
-import type { ContentCoding, GraphiqlFile, GraphiqlFileName } from "./graphiql-files.ts";
+import type { ContentCoding } from "../../api/encoded-responses.ts";
+import type { GraphiqlFile, GraphiqlFileName } from "./graphiql-files.ts";
+import { css, editorWorkerService, graphqlWorker, js, jsonWorker } from "./graphiql-texts.ts";
 
 /**
  * Asks for a key, verifies it, and opens GraphiQL with it. The key stays in the page. The script reads its settings from

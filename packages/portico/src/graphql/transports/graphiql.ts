@@ -9,11 +9,18 @@ const firstQuery = `{
 }
 `;
 
+// As the pages of the authorization server.
 const formStyle = `
-#key-form { max-width: 24rem; margin: 20vh auto 0; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; }
-#key-form input, #key-form button { display: block; box-sizing: border-box; width: 100%; margin: .25rem 0 .75rem; padding: .6rem; font: inherit; }
-#key-error { min-height: 1.5em; color: #b3261e; }
-@media (prefers-color-scheme: dark) { body { background: #0d1117; color: #e6edf3; } #key-error { color: #ffb4ab; } }
+#key-form { --accent: #0b57d0; --on-accent: #fff; --error: #b3261e; max-width: 24rem; margin: 20vh auto 0; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; }
+#key-form input, #key-form button { display: block; box-sizing: border-box; width: 100%; margin: .25rem 0 .75rem; padding: .65rem .75rem; font: inherit; border: 1px solid #8c959f; border-radius: .4rem; }
+#key-form input { color: inherit; background: transparent; }
+#key-form button { font-weight: 600; color: var(--on-accent); background: var(--accent); border-color: var(--accent); cursor: pointer; }
+#key-form :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+#key-error { min-height: 1.5em; color: var(--error); }
+@media (prefers-color-scheme: dark) {
+  body { background: #0d1117; color: #e6edf3; }
+  #key-form { --accent: #8ab4f8; --on-accent: #000; --error: #ffb4ab; }
+}
 `;
 
 const policy = [

@@ -5,8 +5,10 @@ import Negotiator from "negotiator";
 import type { ResourceRouteOptions, SetQuotaHeaders, TakeTokens } from "../../api/route-options.ts";
 import type { Caller } from "../../declare/caller.ts";
 import { LoggedProblem, Problem } from "../../errors.ts";
+import type { EventLog } from "../../event-log/event-log.ts";
 import { type IdempotentRequests, replayedHeader } from "../../idempotency/idempotent-requests.ts";
 import { yieldToEventLoop } from "../../lib/time-slice.ts";
+import type { UrlOfFile } from "../../query/shown-files.ts";
 import type { SubscriptionHub } from "../../subscriptions/hub.ts";
 import type { GraphqlLimits } from "../document/graphql-limits.ts";
 import { type GraphqlRequest, requestOfBody, requestOfTarget } from "../document/request.ts";
@@ -20,10 +22,13 @@ import { serveGraphiqlFiles } from "./graphiql-files.ts";
 import { type StreamAccess, Streams } from "./streams.ts";
 
 export interface GraphqlOptions extends StreamAccess, ResourceRouteOptions {
+  readonly eventLog: EventLog;
   readonly hub: SubscriptionHub;
   readonly idempotentRequests: IdempotentRequests;
   readonly limits: GraphqlLimits;
   readonly takeTokens: TakeTokens;
+  /** The address of a file. */
+  readonly fileUrl: UrlOfFile;
   /** Counts a request for GraphiQL, which needs no credential, against the client's address. @throws Problem `rate_limited` */
   readonly countFile: (request: FastifyRequest) => Promise<void>;
   /** Reports unexpected errors of streamed operations. */
@@ -45,10 +50,11 @@ const streamOrResponseTypes = [...responseTypes, streamType];
 
 /** Registers the routes. @returns the streams, which also open WebSockets */
 export function registerGraphql(server: FastifyInstance, options: GraphqlOptions): Streams {
-  const { engine, hub, limits, basePath, callerOf, takeTokens, chargeResponse, onInternalError } = options;
+  const { engine, eventLog, hub, limits, basePath, callerOf, takeTokens, chargeResponse, fileUrl } = options;
+  const { onInternalError } = options;
   const api = buildApi(engine.model);
   const isPublic = engine.model.hasPublicReads;
-  const executor = new Executor({ api, engine, limits, takeTokens, chargeResponse });
+  const executor = new Executor({ api, engine, eventLog, limits, takeTokens, chargeResponse, fileUrl });
   const streams = new Streams({ executor, hub, onInternalError }, options);
   // The server waits for its connections to end after this hook.
   server.addHook("preClose", async () => streams.close());

@@ -129,7 +129,12 @@ export class Streams {
     response.once("close", onClose);
     await operation.run(request, opening.isReadOnly);
     isStarted = true;
-    if (!response.headersSent && !response.destroyed) response.flushHeaders();
+    if (!response.headersSent && !response.destroyed) {
+      // A client that is disconnected before the first event resumes from here.
+      const { position } = operation;
+      if (position) response.setHeader("Last-Event-ID", String(position));
+      response.flushHeaders();
+    }
     if (socket.readableEnded) onHalfClose();
   }
 

@@ -16,10 +16,10 @@ export type AllowedOrigins = "*" | readonly string[];
 
 /** Request headers that need a preflight request (Fetch, section 2.2.2). */
 const allowedHeaders =
-  "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-API-Key, X-Request-Id";
+  "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, X-API-Key, X-Request-Id";
 /** Response headers that scripts may read, in addition to those that are always readable. */
 const exposedHeaders =
-  "Allow, Deprecation, ETag, Idempotent-Replayed, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, Total-Count, WWW-Authenticate, X-Request-Id";
+  "Allow, Deprecation, ETag, Idempotent-Replayed, Last-Event-ID, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, Total-Count, WWW-Authenticate, X-Request-Id";
 /** How long browsers may cache a preflight response; Chromium caches it for at most two hours. */
 const maxAgeSeconds = "3600";
 

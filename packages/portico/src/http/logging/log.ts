@@ -3,6 +3,7 @@
 import { type DestinationStream, type Logger, pino } from "pino";
 import { redactCredentials } from "../../lib/redact-credentials.ts";
 import type { LogLevel } from "./log-level.ts";
+import { terminalLine } from "./terminal-line.ts";
 
 export type { Logger } from "pino";
 
@@ -17,10 +18,15 @@ export interface Log {
   flush(): Promise<void>;
 }
 
+/** Fastify logs the reply where a connection breaks, which has all headers of the request: cookies, for example. */
+const serializers = {
+  res: ({ statusCode }: { readonly statusCode?: unknown }) => ({ statusCode }),
+};
+
 /** @param destination receives the lines; without one nothing is logged */
 export function createLog(level: LogLevel, destination: LogDestination | undefined): Log {
   const hooks = { streamWrite: redactCredentials };
-  const options = { level: destination ? level : "silent", base: undefined, hooks };
+  const options = { level: destination ? level : "silent", base: undefined, hooks, serializers };
   const logger = destination ? pino(options, destination) : pino(options);
   return {
     logger,
@@ -31,11 +37,10 @@ export function createLog(level: LogLevel, destination: LogDestination | undefin
 }
 
 /** Standard output: formatted on a terminal, otherwise JSON lines, written every 16 kB or quarter of a second. */
-export async function standardOutput(): Promise<LogDestination> {
+export function standardOutput(): LogDestination {
   if (!process.stdout.isTTY)
     return pino.destination({ fd: 1, sync: false, minLength: 16_000, periodicFlush: 250 });
-  const terminal = await prettyLines();
-  return { write: (lines) => terminal.write(withoutKeyUses(lines)) };
+  return { write: (lines) => process.stdout.write(withoutKeyUses(lines).replaceAll(/.+/g, terminalLine)) };
 }
 
 /** Removes the lines for uses of keys: on a terminal a request is one line. */
@@ -44,18 +49,4 @@ function withoutKeyUses(lines: string): string {
     .split("\n")
     .filter((line) => !line.endsWith('"msg":"api_key.used"}'))
     .join("\n");
-}
-
-/** Formats lines for a terminal. The package is loaded only there. */
-async function prettyLines(): Promise<DestinationStream> {
-  const { default: pretty } = await import("pino-pretty");
-  return pretty({
-    colorize: true,
-    singleLine: true,
-    translateTime: "SYS:HH:MM:ss.l",
-    ignore: "pid,hostname",
-    messageFormat: ({ msg, method, path, status, durationMs }) =>
-      msg === "request" ? `${method} ${path} ${status} ${durationMs} ms` : String(msg),
-    sync: true,
-  });
 }

@@ -1,12 +1,14 @@
 // The operations on grants as data.
 
 import type { JsonSchema } from "../../model/json-schema.ts";
+import { commonErrors } from "../../model/operation-errors.ts";
 import { cursorParameter, limitParameter, pathParameter } from "../../model/operation-parameters.ts";
-import { commonErrors, type ModuleOperation } from "../../model/operations.ts";
+import type { ModuleOperation } from "../../model/operations.ts";
 
 const time = { type: "string", format: "date-time" };
 
 const grant: JsonSchema = {
+  title: "Grant",
   type: "object",
   properties: {
     id: { type: "string" },
@@ -30,11 +32,14 @@ export const listGrants = Object.freeze<ModuleOperation>({
   kind: "module",
   method: "GET",
   path: "/grants",
+  summary: "List grants",
+  description: "Lists the access that the user has given to applications, the newest first.",
   prefixes: ["/v1"],
   scope: undefined,
   parameters: [limitParameter("limit"), cursorParameter],
   input: undefined,
   output: {
+    title: "GrantList",
     type: "object",
     properties: {
       data: { type: "array", items: grant },
@@ -55,6 +60,8 @@ export const deleteGrant = Object.freeze<ScopedOperation>({
   kind: "module",
   method: "DELETE",
   path: "/grants/{id}",
+  summary: "Revoke a grant",
+  description: "Takes the access back that a user of the tenant has given to an application.",
   prefixes: ["/v1"],
   scope: "clients:manage",
   parameters: [pathParameter("id")],

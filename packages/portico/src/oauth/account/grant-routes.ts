@@ -4,39 +4,40 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { RouteOptions } from "../../api/route-options.ts";
 import { requireScope } from "../../engine/authorize.ts";
 import { type Detail, Problem, validationError } from "../../errors.ts";
-import { Hmac } from "../../lib/hmac.ts";
 import { routeOf } from "../../model/operations.ts";
+import type { ServedVersion } from "../../model/served-versions.ts";
 import { parseLimit } from "../../query/page.ts";
+import { PositionCursors } from "../../query/position-cursors.ts";
 import { parseQuery } from "../../query/query-string.ts";
 import type { AuthorizationServer } from "../authorization-server.ts";
-import { deriveSecrets } from "../endpoints/issuer.ts";
 import { byPosition, type GrantPosition, grantOwner, grantsOf } from "../interaction/grant.ts";
 import { deleteGrant, everyGrantScope, listGrants } from "./grant-operations.ts";
 
 export interface GrantRouteOptions extends RouteOptions {
   readonly server: AuthorizationServer;
+  readonly versions: readonly ServedVersion[];
 }
 
 export function registerGrantRoutes(
   routes: FastifyInstance,
-  { server, basePath, callerOf }: GrantRouteOptions,
+  { server, versions, basePath, callerOf }: GrantRouteOptions,
 ): void {
   const { records, users, clients, secrets } = server.dependencies;
-  const cursors = new GrantCursors(secrets);
+  const cursors = new PositionCursors(secrets, "grants");
   const list = async (request: FastifyRequest, reply: FastifyReply): Promise<object> => {
     const caller = callerOf(request);
     const { userId, isDelegated, clientId, scopes } = caller;
     if (userId === null)
       throw new Problem("forbidden", "This credential belongs to no user, and only users have grants.");
     const { limit, cursor } = parseGrantsQuery(request.url);
-    const after = cursor === undefined ? undefined : cursors.decode(userId, cursor);
+    const after = cursor === undefined ? undefined : positionIn(cursors.decode(userId, cursor));
     const ofUser = await grantsOf(records, clients, userId);
     const seesAll = !isDelegated || scopes.has(everyGrantScope);
     const grants = seesAll ? ofUser : ofUser.filter((grant) => grant.clientId === clientId);
     const rest = after ? grants.filter((grant) => byPosition(grant, after) > 0) : grants;
     const data = rest.slice(0, limit);
     const hasMore = rest.length > limit;
-    const nextCursor = hasMore ? cursors.encode(userId, data.at(-1)!) : null;
+    const nextCursor = hasMore ? cursors.encode(userId, positionText(data.at(-1)!)) : null;
     const path = `${basePath}${request.route.url}`;
     if (hasMore) reply.header("Link", `<${path}?limit=${limit}&cursor=${nextCursor}>; rel="next"`);
     return { data, pagination: { nextCursor, hasMore } };
@@ -53,10 +54,10 @@ export function registerGrantRoutes(
       throw new Problem("not_found", "There is no grant with this id.");
     return reply.code(204).send();
   };
-  for (const prefix of listGrants.prefixes)
-    routes.route({ method: listGrants.method, url: routeOf(listGrants, prefix), handler: list });
-  for (const prefix of deleteGrant.prefixes)
-    routes.route({ method: deleteGrant.method, url: routeOf(deleteGrant, prefix), handler: revoke });
+  for (const { prefix, config } of versions) {
+    routes.route({ method: listGrants.method, url: routeOf(listGrants, prefix), config, handler: list });
+    routes.route({ method: deleteGrant.method, url: routeOf(deleteGrant, prefix), config, handler: revoke });
+  }
 }
 
 type GrantRequest = FastifyRequest<{ Params: { id: string } }>;
@@ -78,32 +79,13 @@ function parseGrantsQuery(url: string): { readonly limit: number; readonly curso
   return { limit: parseLimit(query.get("limit")?.[0]), cursor: query.get("cursor")?.[0] };
 }
 
-const maxCursorLength = 400;
-
-/** Cursors hold the position of the last grant of a page, and are signed for the user of the list. */
-class GrantCursors {
-  readonly #keys: readonly Hmac[];
-
-  constructor(secrets: readonly string[]) {
-    this.#keys = deriveSecrets(secrets, "grants").map((secret) => new Hmac(secret));
-  }
-
-  encode(userId: string, { createdAt, id }: GrantPosition): string {
-    const payload = JSON.stringify([createdAt, id]);
-    return Buffer.from(`${this.#keys[0]!.sign(userId + payload)}${payload}`).toString("base64url");
-  }
-
-  /** @throws Problem `invalid_cursor` */
-  decode(userId: string, token: string): GrantPosition {
-    const text = Buffer.from(token.slice(0, maxCursorLength), "base64url").toString();
-    const [signature, payload] = [text.slice(0, signatureLength), text.slice(signatureLength)];
-    const isOurs = this.#keys.some((key) => key.verify(userId + payload, signature));
-    if (!isOurs) throw new Problem("invalid_cursor");
-    // The signature is valid, so `encode` made the payload.
-    const [createdAt, id] = JSON.parse(payload) as [string, string];
-    return { createdAt, id };
-  }
+/** The position of a grant in the list, as cursors hold it: `1763715285048-IQs3...` */
+function positionText({ createdAt, id }: GrantPosition): string {
+  return `${Date.parse(createdAt)}-${id}`;
 }
 
-/** Characters of an HMAC-SHA-256 in base64url. */
-const signatureLength = 43;
+/** @param text of a cursor whose signature is valid, so `positionText` made it */
+function positionIn(text: string): GrantPosition {
+  const [, time, id] = /^(\d+)-(.+)$/.exec(text)!;
+  return { createdAt: new Date(Number(time)).toISOString(), id: id! };
+}

@@ -5,6 +5,7 @@ import type { AccountDetails, AccountOutcome } from "../../auth/users/new-accoun
 import { passwordError } from "../../auth/users/password.ts";
 import { Problem } from "../../errors.ts";
 import { isEmailAddress } from "../../lib/email-address.ts";
+import { html } from "../../lib/html.ts";
 import {
   isCrossSite,
   type PageContext,
@@ -13,7 +14,6 @@ import {
   sendRefusedForm,
 } from "../interaction/page-request.ts";
 import { setRetryAfter } from "../interaction/password-attempt.ts";
-import { html } from "../pages/layout.ts";
 import {
   accountCreatedPage,
   type NewAccountForm,

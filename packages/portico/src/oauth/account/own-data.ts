@@ -1,4 +1,4 @@
-// `/account`: a person's name and email address.
+// `/account`: a person's name and email address, and the fields of the app that people change themselves.
 
 import { Problem } from "../../errors.ts";
 import {
@@ -10,36 +10,45 @@ import {
   sendTooManyRequests,
 } from "../interaction/page-request.ts";
 import { ownDataPage, type ShownAccount } from "../pages/own-data-page.ts";
+import { bodyOf, editedValues, enteredValues, ownFields, refusalText } from "./own-fields.ts";
 import { callerOf, requireSignedIn, type SignedInUser } from "./signed-in.ts";
 
 /**
- * Shows whether the address is confirmed; forms request a confirmation email, and change the name or the address. A new
- * address is pending until it is confirmed with the password.
+ * Shows whether the address is confirmed; forms request a confirmation email, and change the name, the address or the
+ * fields of the app. A new address is pending until it is confirmed with the password.
  */
 export async function showAccount(context: PageContext, pageRequest: PageRequest): Promise<void> {
-  const { issuer } = context;
+  const { issuer, engine, model } = context;
   const signedIn = await requireSignedIn(context, pageRequest);
   if (!signedIn) return;
   const { user, csrf } = signedIn;
   const { form, query } = pageRequest;
-  const show = (status: number, error?: string): void => {
+  const caller = callerOf(model, user, pageRequest.address);
+  const fields = ownFields(model);
+  const show = async (status: number, error?: string): Promise<void> => {
     const done = (["sent", "changed", "saved"] as const).find((each) => query.has(each));
-    const shown: ShownAccount = { csrf, done: error === undefined ? done : undefined, error };
+    const isRefused = form?.get("change") === "details";
+    const values = isRefused
+      ? enteredValues(fields, form)
+      : editedValues(fields, fields.length === 0 ? {} : (await engine.me(caller)).user!);
+    const shown: ShownAccount = { csrf, values, done: error === undefined ? done : undefined, error };
     sendPage(issuer, pageRequest, status, ownDataPage(issuer, user, shown));
   };
   if (!form) return show(200);
   const change = form.get("change");
   if (change === "confirm") return requestConfirmation(context, pageRequest, signedIn);
-  if (change !== "name" && change !== "email") return sendRefusedForm(issuer, pageRequest);
+  if (change !== "name" && change !== "email" && change !== "details")
+    return sendRefusedForm(issuer, pageRequest);
   if (change === "email" && (await isRefused(context, pageRequest, signedIn))) return;
   try {
-    const value = (form.get(change) ?? "").trim();
-    await context.engine.updateMe(callerOf(context.model, user, pageRequest.address), { [change]: value });
+    const body = change === "details" ? bodyOf(fields, form) : { [change]: (form.get(change) ?? "").trim() };
+    await engine.updateMe(caller, body);
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error;
+    if (change === "details") return show(error.status, refusalText(fields, error));
     return show(error.status, change === "name" ? "Enter your name." : "Enter a valid email address.");
   }
-  redirectSeeOther(issuer, pageRequest, change === "name" ? "/account?saved" : "/account?changed");
+  redirectSeeOther(issuer, pageRequest, change === "email" ? "/account?changed" : "/account?saved");
 }
 
 async function requestConfirmation(

@@ -1,5 +1,6 @@
 // The endpoints of the authorization server: those of oidc-provider, and Portico's own pages.
 
+import type { OAuthClientLookup } from "../../auth/clients/lookup.ts";
 import type { Quota } from "../../declare/caller.ts";
 import { confirmEmail } from "../account/email-address.ts";
 import { showGrants } from "../account/grants.ts";
@@ -25,6 +26,14 @@ import { promptForOfflineAccess } from "../provider/patches/offline-access.ts";
 import { redirectToGet } from "../provider/patches/post-requests.ts";
 import { refuseFormPost } from "../provider/patches/response-modes.ts";
 import { routes } from "../provider/routes.ts";
+import type { Issuer } from "./issuer.ts";
+import { nameApi } from "./resource-indicators.ts";
+
+/** What the functions that change parameters know besides them. */
+export interface PrepareContext {
+  readonly issuer: Issuer;
+  readonly clients: Pick<OAuthClientLookup, "find">;
+}
 
 export interface Endpoint {
   readonly path: string;
@@ -32,7 +41,7 @@ export interface Endpoint {
   /** Whether responses are HTML, including errors. */
   readonly isPage?: boolean;
   /** Changes the parameters before oidc-provider reads them. Returns false if nothing changed. */
-  readonly prepare?: (parameters: URLSearchParams) => boolean;
+  readonly prepare?: (parameters: URLSearchParams, context: PrepareContext) => boolean | Promise<boolean>;
   /** Limit for each network address, where a request stores a record or can be used to guess a secret. */
   readonly quota?: Quota;
   /** Whether submitted forms hold user codes of the device flow, which have a limit of their own. */
@@ -84,14 +93,19 @@ export const endpoints: readonly Endpoint[] = [
     limitsUserCodes: true,
   },
   { path: `${routes.code_verification}/:uid`, methods: ["GET"], isPage: true, quota: requestQuota },
-  { path: routes.device_authorization, methods: ["POST", "OPTIONS"], quota: requestQuota },
+  {
+    path: routes.device_authorization,
+    methods: ["POST", "OPTIONS"],
+    prepare: nameApi,
+    quota: requestQuota,
+  },
   {
     path: routes.pushed_authorization_request,
     methods: ["POST", "OPTIONS"],
     prepare: prepareAuthorization,
     quota: requestQuota,
   },
-  { path: routes.token, methods: ["POST", "OPTIONS"] },
+  { path: routes.token, methods: ["POST", "OPTIONS"], prepare: nameApi },
   { path: routes.introspection, methods: ["POST", "OPTIONS"], prepare: markJwt },
   { path: routes.revocation, methods: ["POST", "OPTIONS"], prepare: markJwt },
   { path: routes.userinfo, methods: ["GET", "POST", "OPTIONS"] },
@@ -100,10 +114,11 @@ export const endpoints: readonly Endpoint[] = [
   { path: "/.well-known/oauth-authorization-server", methods: ["GET", "OPTIONS"] },
 ];
 
-/** Both patches change the request, so both run. */
-function prepareAuthorization(parameters: URLSearchParams): boolean {
+/** All of them change the request, so all run. */
+async function prepareAuthorization(parameters: URLSearchParams, context: PrepareContext): Promise<boolean> {
   const isFormPost = refuseFormPost(parameters);
-  return promptForOfflineAccess(parameters) || isFormPost;
+  const isNamed = await nameApi(parameters, context);
+  return promptForOfflineAccess(parameters) || isFormPost || isNamed;
 }
 
 async function sendScript(_context: PageContext, pageRequest: PageRequest): Promise<void> {

@@ -23,30 +23,38 @@ export interface OAuthCall {
 }
 
 export async function forwardToProvider(
+  { clients }: Pick<AuthorizationServerDependencies, "clients">,
   { request, reply, running, target, isPage, address }: OAuthCall,
   prepare?: Endpoint["prepare"],
 ): Promise<void> {
   const { issuer, handle } = running;
   if (isPage)
     for (const [name, value] of Object.entries(pageHeaders(issuer))) reply.raw.setHeader(name, value);
-  const { target: forwarded, presentedCode } = withoutUserCode(preparedTarget(target, prepare));
-  const body = preparedBody(request, prepare);
+  const prepareAll = async (parameters: URLSearchParams): Promise<boolean> =>
+    prepare?.(parameters, { issuer, clients }) ?? false;
+  const { target: forwarded, presentedCode } = withoutUserCode(await preparedTarget(target, prepareAll));
+  const body = await preparedBody(request, prepareAll);
   const mounted = mountedRequest(request, { issuer, address, isPage, target: forwarded, body });
   await handle(withPresentedCode(mounted, presentedCode), reply.raw);
 }
 
-function preparedTarget(target: string, prepare: Endpoint["prepare"]): string {
+/** Changes parameters. Returns false if nothing changed. */
+type Prepare = (parameters: URLSearchParams) => Promise<boolean>;
+
+async function preparedTarget(target: string, prepare: Prepare): Promise<string> {
   const query = target.indexOf("?");
-  if (!prepare || query < 0) return target;
+  if (query < 0) return target;
   const parameters = new URLSearchParams(target.slice(query));
-  return prepare(parameters) ? `${target.slice(0, query)}?${parameters}` : target;
+  return (await prepare(parameters)) ? `${target.slice(0, query)}?${parameters}` : target;
 }
 
-function preparedBody({ body }: FastifyRequest, prepare: Endpoint["prepare"]): string | Buffer | undefined {
+async function preparedBody(
+  { body }: FastifyRequest,
+  prepare: Prepare,
+): Promise<string | Buffer | undefined> {
   if (!Buffer.isBuffer(body)) return undefined;
-  if (!prepare) return body;
   const form = new URLSearchParams(body.toString());
-  return prepare(form) ? form.toString() : body;
+  return (await prepare(form)) ? form.toString() : body;
 }
 
 export async function handlePage(

@@ -4,7 +4,7 @@ import type { FastifyInstance } from "fastify";
 import { Problem } from "../../errors.ts";
 import type { AuthorizationServer } from "../authorization-server.ts";
 
-const metadataPath = "/.well-known/oauth-protected-resource";
+export const metadataPath = "/.well-known/oauth-protected-resource";
 
 interface ProtectedResource {
   readonly server: AuthorizationServer;
@@ -30,15 +30,22 @@ export function registerResourceMetadata(
   }
 }
 
-/** Adds the URL of the metadata to the challenge of a refusal (RFC 9728, section 5.1). Other errors stay as they are. */
-export async function withResourceMetadata(error: unknown, { server }: ProtectedResource): Promise<unknown> {
+/**
+ * Adds the URL of the metadata to the challenge of a refusal (RFC 9728, section 5.1). Other errors stay as they are.
+ * @param path of the protected resource below PUBLIC_URL: `/mcp`, and empty for the API as a whole
+ */
+export async function withResourceMetadata(
+  error: unknown,
+  { server }: ProtectedResource,
+  path: string,
+): Promise<unknown> {
   const challenge = error instanceof Problem ? error.headers["WWW-Authenticate"] : undefined;
   if (challenge === undefined || !(error instanceof Problem)) return error;
   const { resource } = await server.dependencies.urls;
   const separator = challenge === "Bearer" ? " " : ", ";
   const headers = {
     ...error.headers,
-    "WWW-Authenticate": `${challenge}${separator}resource_metadata="${resource}${metadataPath}"`,
+    "WWW-Authenticate": `${challenge}${separator}resource_metadata="${resource}${metadataPath}${path}"`,
   };
   return new Problem(error.code, error.message, error.details, headers, error.cause);
 }

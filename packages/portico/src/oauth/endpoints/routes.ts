@@ -88,7 +88,9 @@ function register(routes: FastifyInstance, options: OAuthOptions, endpoint: Endp
       try {
         const seconds = await secondsToWait(options, endpoint, request, call.address);
         if (seconds > 0) return sendTooManyRequests(call, seconds);
-        await (handle ? handlePage(server.dependencies, call, handle) : forwardToProvider(call, prepare));
+        await (handle
+          ? handlePage(server.dependencies, call, handle)
+          : forwardToProvider(server.dependencies, call, prepare));
       } catch (error) {
         sendUnexpectedError(error, call);
       }

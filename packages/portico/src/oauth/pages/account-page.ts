@@ -1,8 +1,9 @@
 // The layout of a user's account pages.
 
 import { usersWriteScope } from "../../declare/administrative-scopes.ts";
+import { type Html, html } from "../../lib/html.ts";
 import type { Issuer } from "../endpoints/issuer.ts";
-import { type Html, html, page } from "./layout.ts";
+import { page } from "./layout.ts";
 
 /** The signed-in user in the header of the page. */
 export interface AccountHeader {

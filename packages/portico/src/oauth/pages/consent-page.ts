@@ -1,7 +1,8 @@
 // The consent page: a user allows or denies the access that an application requests.
 
+import { type Html, html } from "../../lib/html.ts";
 import type { Issuer } from "../endpoints/issuer.ts";
-import { type Html, html, page } from "./layout.ts";
+import { page } from "./layout.ts";
 
 export interface Consent {
   readonly clientName: string;

@@ -1,7 +1,8 @@
 // The pages of the device flow, on which a user connects a device with limited input (RFC 8628).
 
+import { type Html, html } from "../../lib/html.ts";
 import type { Issuer } from "../endpoints/issuer.ts";
-import { type Html, html, page } from "./layout.ts";
+import { page } from "./layout.ts";
 import { alertHtml } from "./plain-pages.ts";
 
 export interface CodeEntry {

@@ -1,7 +1,8 @@
 // The page that confirms an email address.
 
+import { html } from "../../lib/html.ts";
 import type { Issuer } from "../endpoints/issuer.ts";
-import { html, page } from "./layout.ts";
+import { page } from "./layout.ts";
 import { alertHtml } from "./plain-pages.ts";
 
 export interface Confirmation {

@@ -1,10 +1,10 @@
 // The page /grants: the applications with access to a user's account, with forms to revoke it.
 
+import { html } from "../../lib/html.ts";
 import type { Issuer } from "../endpoints/issuer.ts";
 import type { Grant } from "../interaction/grant.ts";
 import { type AccountHeader, accountPage } from "./account-page.ts";
 import { describeScope } from "./consent-page.ts";
-import { html } from "./layout.ts";
 
 export function grantsPage(
   issuer: Issuer,

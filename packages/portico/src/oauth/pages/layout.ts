@@ -1,31 +1,9 @@
-// What all pages share: HTML with automatic escaping, one style sheet, and security headers.
+// What all pages share: one style sheet, and security headers.
 
 import { hash } from "node:crypto";
-import { escapeHtml } from "../../lib/escape-html.ts";
+import { Html, html } from "../../lib/html.ts";
 import type { Issuer } from "../endpoints/issuer.ts";
 import { type Accent, accentOn } from "./accent.ts";
-
-/** Text that is HTML already and is not escaped. */
-export class Html {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-type Part = string | number | Html | undefined | readonly Html[];
-
-/** HTML in which every value is escaped unless it is `Html`. `` html`<p>${name}</p>` `` */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return new Html(strings.map((text, index) => text + renderPart(parts[index])).join(""));
-}
-
-function renderPart(part: Part): string {
-  if (part === undefined) return "";
-  if (part instanceof Html) return part.text;
-  if (typeof part === "object") return part.map(({ text }) => text).join("");
-  return escapeHtml(String(part));
-}
 
 const backgrounds = { light: "#ffffff", dark: "#1c2128" } as const;
 /** The default accent colours, for each background. */
@@ -34,14 +12,19 @@ const accents: Readonly<Record<keyof typeof backgrounds, Accent>> = {
   dark: { colour: "#8ab4f8", onColour: "#0d1117" },
 };
 
-function styleText(accent: string | undefined): string {
+/** The colours of pages, light and dark, as CSS variables. @param accent that of the brand; undefined for the default */
+export function themeRules(accent: string | undefined): string {
   const colours = (theme: keyof typeof backgrounds): string => {
     const { colour, onColour } = accent === undefined ? accents[theme] : accentOn(backgrounds[theme], accent);
     return `--background: ${backgrounds[theme]}; --accent: ${colour}; --on-accent: ${onColour};`;
   };
+  return `:root { color-scheme: light dark; ${colours("light")} --page: #f3f4f6; --text: #1b1f24; --secondary: #57606a; --line: #8c959f; --error: #b3261e; }
+@media (prefers-color-scheme: dark) { :root { ${colours("dark")} --page: #0d1117; --text: #e6edf3; --secondary: #9ea7b3; --line: #6e7681; --error: #ffb4ab; } }`;
+}
+
+function styleText(accent: string | undefined): string {
   return `
-:root { color-scheme: light dark; ${colours("light")} --page: #f3f4f6; --text: #1b1f24; --secondary: #57606a; --line: #8c959f; --error: #b3261e; }
-@media (prefers-color-scheme: dark) { :root { ${colours("dark")} --page: #0d1117; --text: #e6edf3; --secondary: #9ea7b3; --line: #6e7681; --error: #ffb4ab; } }
+${themeRules(accent)}
 * { box-sizing: border-box; }
 body { margin: 0; padding: 1rem; min-height: 100vh; background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; display: grid; place-items: center; }
 main { width: 100%; max-width: 26rem; padding: 1.75rem; border-radius: .75rem; background: var(--background); box-shadow: 0 1px 4px #0004; overflow-wrap: anywhere; }
@@ -57,7 +40,7 @@ summary { margin: 0 0 .5rem; color: var(--accent); cursor: pointer; }
 nav { margin: 1.5rem 0 0; padding: 1rem 0 0; border-top: 1px solid var(--line); }
 nav ul { margin: 0; padding: 0; list-style: none; line-height: 2; }
 label { display: block; margin: 0 0 1rem; font-weight: 600; }
-input:not([type=hidden]) { display: block; width: 100%; margin-top: .25rem; padding: .65rem .75rem; font: inherit; font-weight: 400; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: .4rem; }
+input:not([type=hidden]), textarea { display: block; width: 100%; margin-top: .25rem; padding: .65rem .75rem; font: inherit; font-weight: 400; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: .4rem; }
 select { display: block; width: 100%; margin-top: .25rem; padding: .65rem .75rem; font: inherit; font-weight: 400; color: inherit; background: var(--background); border: 1px solid var(--line); border-radius: .4rem; }
 label.choice { font-weight: 400; }
 label.choice input:not([type=hidden]) { display: inline; width: auto; margin: 0 .4rem 0 0; }

@@ -1,8 +1,8 @@
 // The page /members: the users of a tenant with their roles, and invitations, with forms for those who manage them.
 
+import { type Html, html } from "../../lib/html.ts";
 import type { Issuer } from "../endpoints/issuer.ts";
 import { type AccountHeader, accountPage } from "./account-page.ts";
-import { type Html, html } from "./layout.ts";
 import { alertHtml } from "./plain-pages.ts";
 
 export interface ShownMember {

@@ -1,7 +1,8 @@
 // The pages on which people create their account: by themselves, or invited.
 
+import { type Html, html } from "../../lib/html.ts";
 import type { Issuer } from "../endpoints/issuer.ts";
-import { type Html, html, page } from "./layout.ts";
+import { page } from "./layout.ts";
 import { alertHtml } from "./plain-pages.ts";
 
 export interface SignUpForm {

@@ -1,8 +1,9 @@
-// The page /account: a person's name and email address, with forms to change them.
+// The page /account: a person's name, email address and further fields, with forms to change them.
 
+import { type Html, html } from "../../lib/html.ts";
 import type { Issuer } from "../endpoints/issuer.ts";
 import { type AccountHeader, accountPage } from "./account-page.ts";
-import { type Html, html } from "./layout.ts";
+import { attributeControl, type EditedValue } from "./attribute-control.ts";
 import { alertHtml } from "./plain-pages.ts";
 
 export interface OwnData extends AccountHeader {
@@ -12,6 +13,8 @@ export interface OwnData extends AccountHeader {
 
 export interface ShownAccount {
   readonly csrf: string;
+  /** The fields that the app adds. */
+  readonly values: readonly EditedValue[];
   /** What was done a moment ago. */
   readonly done: "sent" | "changed" | "saved" | undefined;
   readonly error?: string | undefined;
@@ -20,10 +23,14 @@ export interface ShownAccount {
 const messages = {
   sent: "We have sent you an email with a link. The link works for 24 hours.",
   changed: "We have sent an email to the new address. Your address changes once you follow its link.",
-  saved: "Your name was changed.",
+  saved: "Your changes were saved.",
 } as const;
 
-export function ownDataPage(issuer: Issuer, user: OwnData, { csrf, done, error }: ShownAccount): string {
+export function ownDataPage(
+  issuer: Issuer,
+  user: OwnData,
+  { csrf, values, done, error }: ShownAccount,
+): string {
   const form = (change: string, fields: Html): Html => html`<section>
 <form method="post" action="${issuer.path}/account">
 <input type="hidden" name="csrf" value="${csrf}">
@@ -44,6 +51,14 @@ ${form(
 <input type="text" name="name" value="${user.name}" autocomplete="name" required maxlength="200"></label>
 <button class="other" type="submit">Change your name</button>`,
 )}
+${
+  values.length > 0
+    ? form(
+        "details",
+        html`${values.flatMap((each) => attributeControl(each) ?? [])}<button class="other" type="submit">Change your details</button>`,
+      )
+    : undefined
+}
 ${form(
   "email",
   html`<label>New email address

@@ -1,8 +1,8 @@
 // The form that creates or uses a passkey. It is the only part of the pages with a script, and hidden without it.
 
 import { hash } from "node:crypto";
+import { type Html, html } from "../../lib/html.ts";
 import type { Issuer } from "../endpoints/issuer.ts";
-import { type Html, html } from "./layout.ts";
 
 export interface PasskeyForm {
   readonly kind: "create" | "get";

@@ -1,8 +1,8 @@
 // The page /passkeys: a user's passkeys, with forms to add and remove them.
 
+import { html } from "../../lib/html.ts";
 import type { Issuer } from "../endpoints/issuer.ts";
 import { type AccountHeader, accountPage } from "./account-page.ts";
-import { html } from "./layout.ts";
 import { passkeyForm } from "./passkey-form.ts";
 import { alertHtml } from "./plain-pages.ts";
 

@@ -1,7 +1,8 @@
 // The pages for resetting a password: request a link, choose a new password.
 
+import { html } from "../../lib/html.ts";
 import type { Issuer } from "../endpoints/issuer.ts";
-import { html, page } from "./layout.ts";
+import { page } from "./layout.ts";
 import { alertHtml } from "./plain-pages.ts";
 
 export interface ForgottenPassword {

@@ -1,7 +1,8 @@
 // Pages without input: errors, refusals, sign-out and its confirmation.
 
+import { Html, html } from "../../lib/html.ts";
 import type { Issuer } from "../endpoints/issuer.ts";
-import { Html, html, page } from "./layout.ts";
+import { page } from "./layout.ts";
 
 /** An error message that screen readers announce; nothing if there is none. */
 export function alertHtml(text: string | undefined): Html | undefined {

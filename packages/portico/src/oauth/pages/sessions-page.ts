@@ -1,8 +1,8 @@
 // The page /sessions: where a user is signed in, with forms to sign out.
 
+import { type Html, html } from "../../lib/html.ts";
 import type { Issuer } from "../endpoints/issuer.ts";
 import { type AccountHeader, accountPage } from "./account-page.ts";
-import { type Html, html } from "./layout.ts";
 
 export interface ShownSession {
   readonly id: string;

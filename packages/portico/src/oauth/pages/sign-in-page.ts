@@ -1,7 +1,8 @@
 // The sign-in page.
 
+import { html } from "../../lib/html.ts";
 import type { Issuer } from "../endpoints/issuer.ts";
-import { html, page } from "./layout.ts";
+import { page } from "./layout.ts";
 import { passkeyForm } from "./passkey-form.ts";
 import { alertHtml } from "./plain-pages.ts";
 

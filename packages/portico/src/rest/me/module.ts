@@ -1,14 +1,17 @@
 import type { Module } from "../../runtime/module.ts";
-import { getMe, registerMe, updateMeOf } from "./routes.ts";
+import { getMe, updateMe } from "./operations.ts";
+import { registerMe } from "./routes.ts";
 
-/** Who the caller is. @param selfEditable the fields that the app adds to users and that they may change themselves */
-export function meModule(selfEditable: readonly string[] = []): Module {
-  const updateMe = updateMeOf(selfEditable);
+/** Who the caller is. */
+export function meModule(): Module {
   return {
     operations: [getMe, updateMe],
     paths: ["me"],
-    start: ({ engine }) => ({
-      register: (routes, { callerOf }) => registerMe(routes, { engine, callerOf }, updateMe),
+    start: ({ engine, idempotentRequests, files }) => ({
+      register: (routes, { callerOf }) => {
+        const fileUrl = (id: string): string => files.urls.fileUrl(id);
+        registerMe(routes, { engine, callerOf, idempotentRequests, fileUrl });
+      },
     }),
   };
 }

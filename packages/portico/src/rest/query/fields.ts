@@ -1,9 +1,9 @@
 // Field selection: `fields=id,title,author.name`. A dot leads into the row that a reference points to.
 
 import type { InputError } from "../../errors.ts";
-import type { Attribute, ResourceModel } from "../../model/model.ts";
-import type { SelectedRow, Selection } from "../../query/read.ts";
-import { select } from "../../query/selection.ts";
+import type { Attribute, CountModel, ResourceModel } from "../../model/model.ts";
+import type { Member, Selection } from "../../query/read.ts";
+import { linkedRows, select, selectedCount } from "../../query/selection.ts";
 
 /** References followed one after another. */
 const maxDepth = 3;
@@ -24,25 +24,36 @@ function selectionOf(
   parentPath: readonly string[],
 ): Selection {
   const selected = new Set<Attribute>([resource.attribute.get("id")!]);
+  const counts = new Set<CountModel>();
   const nestedPaths = new Map<Attribute, string[][]>();
   for (const [name = "", ...rest] of paths) {
-    const reference = resource.references.find((attribute) => attribute.reference!.name === name);
+    const reference = relatedField(resource, name);
     if (rest.length > 0 && reference && parentPath.length < maxDepth) {
       nestedPaths.set(reference, [...(nestedPaths.get(reference) ?? []), rest]);
       continue;
     }
     const attribute = resource.attribute.get(name);
     if (rest.length === 0 && attribute && !attribute.isInternal) selected.add(attribute);
+    else if (rest.length === 0 && resource.counts.has(name)) counts.add(resource.counts.get(name)!);
     else errors.push(unknownName([...parentPath, name, ...rest].join(".")));
   }
-  const nested = [...nestedPaths].map(([reference, rest]): SelectedRow => {
-    const { name, target } = reference.reference!;
+  const nested = [...nestedPaths].map(([reference, rest]): Member => {
+    const { name, target } = (reference.reference ?? reference.links)!;
     const selection = selectionOf(target, rest, errors, [...parentPath, name]);
-    return { kind: "row", name, reference, selection, conditions: [] };
+    if (reference.links) return linkedRows(reference, selection);
+    return { kind: "row", name, reference: reference.current ?? reference, selection, conditions: [] };
   });
   return select(
     resource.attributes.filter((attribute) => selected.has(attribute)),
-    nested,
+    [...[...counts].map((each) => selectedCount(each)), ...nested],
+  );
+}
+
+/** The reference or the many-to-many field by whose name related rows are selected. */
+function relatedField({ references, links }: ResourceModel, name: string): Attribute | undefined {
+  return (
+    references.find(({ reference }) => reference!.name === name) ??
+    links.find((each) => each.links!.name === name && !each.isInternal)
   );
 }
 

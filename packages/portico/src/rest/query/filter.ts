@@ -5,6 +5,7 @@ import { isStorable } from "../../lib/storable-text.ts";
 import { parseTimestamp } from "../../lib/timestamp.ts";
 import type { Attribute } from "../../model/model.ts";
 import { maxFilterValues, type Parameter } from "../../model/operation-parameters.ts";
+import { comparableOf } from "../../query/comparable.ts";
 import type { Condition, Value } from "../../query/condition.ts";
 import { filterCondition } from "../../query/filter.ts";
 
@@ -31,7 +32,8 @@ export function parseFilter(
       const texts = new Set(operator === "in" ? first.split(",", maxFilterValues + 1) : values);
       if (texts.size > maxFilterValues)
         errors.push({ field: name, issue: "max", text: `must have at most ${maxFilterValues} values` });
-      const parsed = [...texts].map((text) => parseValue(filter.attribute, name, text, errors));
+      const { attribute } = filter;
+      const parsed = [...texts].map((text) => parseValue(attribute.element ?? attribute, name, text, errors));
       return filterCondition(filter, operator, parsed);
     }
     default:
@@ -43,7 +45,8 @@ function unstorable(name: string): InputError {
   return { field: name, issue: "format", text: "contains a character that cannot be stored" };
 }
 
-function parseValue({ field }: Attribute, name: string, text: string, errors: InputError[]): Value {
+function parseValue(attribute: Attribute, name: string, text: string, errors: InputError[]): Value {
+  const { field } = attribute;
   const refuse = (issue: Issue, remedy: string): null => {
     errors.push({ field: name, issue, text: remedy });
     return null;
@@ -64,7 +67,12 @@ function parseValue({ field }: Attribute, name: string, text: string, errors: In
     case "boolean":
       return text === "true" || text === "false" ? text === "true" : refuse("type", "must be true or false");
     case "timestamp":
-      return parseTimestamp(text) ?? refuse("format", "must be an ISO 8601 date and time");
+      return parseTimestamp(withOffset(text)) ?? refuse("format", "must be an ISO 8601 date and time");
+    case "decimal":
+    case "date": {
+      const { parse, expected } = comparableOf(attribute)!;
+      return parse(text) ?? refuse("format", `must be ${expected}`);
+    }
     case "choice":
     case "computedStatus":
       return field.choices.includes(text)
@@ -73,4 +81,9 @@ function parseValue({ field }: Attribute, name: string, text: string, errors: In
     default:
       return isStorable(text) ? text : refuse("format", "contains a character that cannot be stored");
   }
+}
+
+/** A timestamp whose `+` was not encoded: in a query, `+` means a space (URL Standard, section 5.1). */
+function withOffset(text: string): string {
+  return text.replace(/ (?=\d\d:\d\d$)/, "+");
 }

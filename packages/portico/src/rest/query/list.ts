@@ -4,11 +4,16 @@
 import { InvalidInput } from "../../engine/validation/invalid-input.ts";
 import type { InputError } from "../../errors.ts";
 import type { ResourceModel } from "../../model/model.ts";
-import { maxPage, maxSortKeys, pagingParameters } from "../../model/operation-parameters.ts";
+import {
+  deletedParameter,
+  maxPage,
+  maxSortKeys,
+  pagingParameters,
+} from "../../model/operation-parameters.ts";
 import type { Condition } from "../../query/condition.ts";
 import { parseLimit } from "../../query/page.ts";
 import type { Query } from "../../query/query-string.ts";
-import type { Container, ListRequest, Selection, Sort, SortKey } from "../../query/read.ts";
+import type { Container, ListRequest, ReadOne, Selection, Sort, SortKey } from "../../query/read.ts";
 import { searchWords } from "../../query/search-terms.ts";
 import { wholeRow } from "../../query/selection.ts";
 import { combinedSort, newestFirst, repeatedField, singleSort } from "../../query/sort.ts";
@@ -18,7 +23,7 @@ import { parameterError, type QueryParameters } from "./parameters.ts";
 
 /** @throws InvalidInput with every error in the query */
 export function parseList(
-  resource: ResourceModel,
+  collection: ResourceModel,
   parameters: QueryParameters,
   within: Container | undefined,
   query: Query,
@@ -28,27 +33,43 @@ export function parseList(
   const conditions: Condition[] = [];
   for (const [name, values] of query) {
     const parameter = parameters.get(name);
-    const error = otherPaging(resource, parameters, name) ?? parameterError(parameter, name, values);
+    const error = otherPaging(collection, parameters, name) ?? parameterError(parameter, name, values);
     if (error) errors.push(error);
     if (parameter?.filter) conditions.push(parseFilter(parameter.filter, name, values, errors));
     else single.set(name, values[0]!);
   }
   if (single.has("limit") && single.has("perPage"))
     errors.push({ field: "perPage", issue: "duplicate", text: "must not be combined with limit" });
+  const resource = parseDeleted(collection, single.get(deletedParameter), errors);
+  if (resource.deletedOf && single.has("q"))
+    errors.push({ field: "q", issue: "unknown", text: "is not supported: deleted rows are not searched" });
   const sort = parseSort(resource, single.get("sort"), errors);
   const selection = parseSelection(resource, single.get("fields"), errors);
   const words = searchWords(single.get("q") ?? "");
   const page = parsePage(resource, single, errors);
   if (errors.length > 0) throw new InvalidInput(errors);
-  return { resource, within, selection, conditions, words, sort, page };
+  return { resource: resource.current ?? resource, within, selection, conditions, words, sort, page };
 }
 
-/** The selection in the query of a single row. @throws InvalidInput */
-export function parseRowSelection(resource: ResourceModel, query: Query): Selection {
+/** What the query of a single row asks for. @throws InvalidInput */
+export function parseRow(collection: ResourceModel, query: Query): Pick<ReadOne, "resource" | "selection"> {
   const errors: InputError[] = [];
+  const resource = parseDeleted(collection, query.get(deletedParameter)?.[0], errors);
   const selection = parseSelection(resource, query.get("fields")?.[0], errors);
   if (errors.length > 0) throw new InvalidInput(errors);
-  return selection;
+  return { resource: resource.current ?? resource, selection };
+}
+
+/** The resource whose rows are asked for: the deleted rows of a resource, or the others. */
+function parseDeleted(
+  resource: ResourceModel,
+  text: string | undefined,
+  errors: InputError[],
+): ResourceModel {
+  if (text !== undefined && text !== "true" && text !== "false")
+    errors.push({ field: deletedParameter, issue: "type", text: "must be true or false" });
+  // Other resources do not have the parameter.
+  return text === "true" && resource.isSoftDeleted ? resource.deletedRows! : resource;
 }
 
 /** The error of a parameter that belongs to the style of paging that the resource does not have. */
@@ -88,9 +109,9 @@ function sortError(resource: ResourceModel, keys: readonly (SortKey | undefined)
   if (keys.length > maxSortKeys)
     return { field, issue: "max", text: `must have at most ${maxSortKeys} fields` };
   const repeated = repeatedField(known);
-  return repeated === undefined
-    ? undefined
-    : { field, issue: "duplicate", text: `must not have ${repeated} twice` };
+  if (!repeated) return undefined;
+  const [name] = [...resource.sorts].find(([, attribute]) => attribute === repeated)!;
+  return { field, issue: "duplicate", text: `must not have ${name} twice` };
 }
 
 function parseSelection(resource: ResourceModel, text: string | undefined, errors: InputError[]): Selection {

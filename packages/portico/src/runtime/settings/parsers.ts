@@ -65,7 +65,7 @@ export function days(min: 0 | 1): Parser<number> {
 export const quota: Parser<Quota> = (text, name) => {
   const [, limit, windowSeconds] = /^(\d{1,9})\/(\d{1,6})$/.exec(text) ?? [];
   if (Number(limit) > 0 && Number(windowSeconds) > 0)
-    return { limit: Number(limit), windowSeconds: Number(windowSeconds) };
+    return Object.freeze({ limit: Number(limit), windowSeconds: Number(windowSeconds) });
   throw new OperatorError(`${name} is '${text}'; write requests and the seconds of their window: 1000/60`);
 };
 
@@ -118,6 +118,18 @@ export const redisUrl: Parser<string | undefined> = (text, name) => {
   const url = URL.parse(text);
   if (url && /^rediss?:$/.test(url.protocol) && url.hostname !== "") return text;
   throw new OperatorError(`${name} must be redis://USER:PASSWORD@HOST:PORT or rediss://...`);
+};
+
+/** The message does not repeat the URL, which may hold a secret. */
+export const storageUrl: Parser<string | undefined> = (text, name) => {
+  if (text === "") return undefined;
+  if (text.startsWith("file:") && text.length > "file:".length) return text;
+  const url = URL.parse(text);
+  const isS3 = url && /^s3(\+http)?:$/.test(url.protocol) && url.hostname && url.username && url.password;
+  if (isS3 && /^\/[^/]/.test(url.pathname)) return text;
+  throw new OperatorError(
+    `${name} is not a storage; write file:PATH or s3://KEY:SECRET@HOST/BUCKET?region=REGION`,
+  );
 };
 
 /** `Portico <no-reply@example.com>`, or the address alone. */

@@ -27,6 +27,7 @@ import {
   secrets,
   sender,
   smtpUrl,
+  storageUrl,
   wholeNumber,
 } from "./parsers.ts";
 
@@ -77,6 +78,20 @@ export const table = {
     parse: requiredText,
     default: standardDatabaseUrl,
     description: "`file:PATH`, or `postgres://USER:PASSWORD@HOST/NAME`",
+  }),
+  storageUrl: setting({
+    name: "STORAGE_URL",
+    parse: storageUrl,
+    default: "",
+    defaultDescription: "the folder `files` beside a SQLite database; `file:./data/files` with PostgreSQL",
+    description:
+      "where the contents of [files](../how-to/files.md) are kept: `file:PATH`, or `s3://KEY:SECRET@HOST/BUCKET?region=REGION` for an S3-compatible storage (`s3+http:` without TLS)",
+  }),
+  storageLimit: setting({
+    name: "PORTICO_STORAGE_LIMIT",
+    parse: wholeNumber(),
+    default: "100000",
+    description: "megabytes that the [files](../how-to/files.md) of a tenant may take",
   }),
   publicUrl: setting({
     name: "PUBLIC_URL",
@@ -295,6 +310,20 @@ export const table = {
     description:
       "how many days events are kept, so that a [subscription](subscriptions.md) can resume after an interruption: 1 to 9999",
   }),
+  jobSchedule: setting({
+    name: "PORTICO_JOB_SCHEDULE",
+    parse: schedule,
+    format: (seconds) => seconds.join(),
+    default: "0,5,30,120,600,3600,10800,21600,43200,86400",
+    description:
+      "seconds before each attempt of a [handler](jobs.md#attempts), each from the end of the one before: at most 30 numbers",
+  }),
+  jobTimeout: setting({
+    name: "PORTICO_JOB_TIMEOUT",
+    parse: wholeNumber(3_600),
+    default: "30",
+    description: "seconds in which a [handler](jobs.md#attempts) must end: 1 to 3600",
+  }),
   webhookSchedule: setting({
     name: "PORTICO_WEBHOOK_SCHEDULE",
     parse: schedule,
@@ -302,6 +331,12 @@ export const table = {
     default: "0,5,300,1800,7200,18000,36000,50400,72000,86400",
     description:
       "seconds before each attempt of a [webhook delivery](webhooks.md#attempts), each from the end of the one before: at most 30 numbers",
+  }),
+  webhookTimeout: setting({
+    name: "PORTICO_WEBHOOK_TIMEOUT",
+    parse: wholeNumber(60),
+    default: "15",
+    description: "seconds in which a receiver must answer a [webhook](webhooks.md#requests): 1 to 60",
   }),
   webhookPrivate: setting({
     name: "PORTICO_WEBHOOK_PRIVATE",
@@ -324,6 +359,13 @@ export const table = {
     default: "7",
     description:
       "how many days rows of the [request log](../how-to/monitor.md#key-usage-and-request-log) are kept: 0 to 9999; with 0 there is no log",
+  }),
+  servesDocs: setting({
+    name: "PORTICO_DOCS",
+    parse: flag,
+    format: (isOn) => (isOn ? "1" : "0"),
+    default: "1",
+    description: "`0` closes the [reference pages](reference-pages.md) and [`/openapi.json`](openapi.md)",
   }),
   sendsServerTiming: setting({
     name: "PORTICO_TIMING",
