@@ -12,21 +12,30 @@ const order = [
   "store",
   "jobs",
   "events",
+  "files",
   "mail",
   "auth",
   "limits",
   "engine",
+  "versions",
   "usage",
   "idempotency",
   "subscriptions",
   "webhooks",
+  "handlers",
+  "schedules",
   "api",
   "event-log",
   "imports",
+  "file-transfer",
   "rest",
+  "routes",
   "exports",
   "graphql",
   "oauth",
+  "openapi",
+  "mcp",
+  "reference-pages",
   "http",
   "runtime",
   "server",
@@ -34,10 +43,10 @@ const order = [
 ];
 
 /** Protocols know nothing of each other. */
-const protocols = ["rest", "graphql", "oauth"];
+const protocols = ["rest", "graphql", "mcp", "oauth"];
 
 /** What these do with rows goes through the engine. */
-const withoutStorage = ["rest", "graphql"];
+const withoutStorage = ["rest", "routes", "graphql", "mcp"];
 const storage = ["store", "jobs", "mail", "auth", "limits"];
 
 const layers = Object.fromEntries(
@@ -50,6 +59,9 @@ const layers = Object.fromEntries(
     return [folder, below.filter((each) => !others.includes(each))];
   }),
 );
+
+/** Packages that users install if they need them. */
+const optionalPeers = "^node_modules/@modelcontextprotocol/server/";
 
 /** Where programs begin. */
 const entries = `^${source}/(?:cli/portico|index|.*-(?:thread|process))\\.ts$`;
@@ -96,11 +108,11 @@ module.exports = {
     },
     {
       name: "public-api-exports",
-      comment: "index.ts only exports what projects declare and serve with.",
+      comment: "index.ts only exports what projects declare and serve with, and checks the version of Node.",
       severity: "error",
       from: { path: `^${source}/index\\.ts$` },
       to: {
-        pathNot: `^${source}/(?:declare/|errors\\.ts$|server\\.ts$|runtime/embedded-server\\.ts$|auth/users/resource\\.ts$)`,
+        pathNot: `^packages/portico/bin/supported-node\\.js$|^${source}/(?:declare/|errors\\.ts$|server\\.ts$|runtime/embedded-server\\.ts$|auth/users/(?:resource|extension)\\.ts$)`,
       },
     },
     {
@@ -118,18 +130,61 @@ module.exports = {
       to: { pathNot: `^(?:service/|${source}/index\\.ts$)` },
     },
     {
+      name: "tracker-uses-public-api",
+      comment: "examples/tracker is a project of its own.",
+      severity: "error",
+      from: { path: "^examples/tracker/" },
+      to: {
+        pathNot: `^(?:examples/tracker/|${source}/index\\.ts$|packages/portico/client/index\\.ts$)`,
+        dependencyTypesNot: ["core"],
+      },
+    },
+    {
+      name: "create-portico-stands-alone",
+      comment: "create-portico runs before anything is installed, on any Node from 20 on.",
+      severity: "error",
+      from: { path: "^packages/create-portico/(?:bin|src)/" },
+      to: { pathNot: "^packages/create-portico/src/", dependencyTypesNot: ["core"] },
+    },
+    {
+      name: "templates-use-public-api",
+      comment: "A template is a project of its own.",
+      severity: "error",
+      from: { path: "^packages/create-portico/templates/([^/]+)/" },
+      to: {
+        pathNot: `^(?:packages/create-portico/templates/$1/|${source}/index\\.ts$|packages/portico/client/index\\.ts$)`,
+        dependencyTypesNot: ["core"],
+      },
+    },
+    {
       name: "examples-stand-alone",
       comment: "Examples know Portico by its address only, and nothing of each other.",
       severity: "error",
-      from: { path: "^examples/([^/]+)/" },
+      from: { path: "^examples/([^/]+)/", pathNot: "^examples/tracker/" },
       to: { pathNot: "^(?:examples/$1/|node_modules/)", dependencyTypesNot: ["core"] },
+    },
+    {
+      name: "client-stands-alone",
+      comment: "The client runs in browsers: it uses the types of declarations, and no other code.",
+      severity: "error",
+      from: { path: "^packages/portico/client/" },
+      to: {
+        pathNot: "^packages/portico/(?:client/|src/declare/)",
+      },
+    },
+    {
+      name: "client-imports-types",
+      comment: "Of the declarations it uses the types.",
+      severity: "error",
+      from: { path: "^packages/portico/client/" },
+      to: { path: "^packages/portico/src/", dependencyTypesNot: ["type-only"] },
     },
     {
       name: "server-stands-alone",
       comment: "The server knows nothing of the service it runs, of its tests or of its measurements.",
       severity: "error",
       from: { path: `^${source}/` },
-      to: { path: "^(?:service/|bench/|examples/|portico\\.config\\.ts$|packages/[^/]+/test/)" },
+      to: { path: "^(?:service/|bench/|examples/|portico\\.config\\.ts$|packages/[^/]+/(?:test|client)/)" },
     },
     {
       name: "no-circular",
@@ -142,7 +197,16 @@ module.exports = {
       name: "no-orphan",
       comment: "A file that nothing imports is a program or dead weight.",
       severity: "error",
-      from: { orphan: true, pathNot: ["\\.test\\.ts$", "\\.d\\.ts$", "^bench/", "^examples/"] },
+      from: {
+        orphan: true,
+        pathNot: [
+          "\\.test\\.ts$",
+          "\\.d\\.ts$",
+          "^bench/",
+          "^examples/",
+          "^packages/create-portico/templates/",
+        ],
+      },
       to: {},
     },
     {
@@ -151,14 +215,19 @@ module.exports = {
         "Every file of src is reached from the command line, the public API or the first file of a thread or process.",
       severity: "error",
       from: { path: entries },
-      to: { path: `^${source}/`, pathNot: entries, reachable: false },
+      to: { path: `^${source}/`, pathNot: `${entries}|/browser/`, reachable: false },
     },
     {
       name: "only-own-dependencies",
-      comment: "The server imports packages of its own package.json, none of the development ones.",
+      comment:
+        "The server imports packages of its own package.json. Of the development ones, the published package contains " +
+        "the texts of GraphiQL.",
       severity: "error",
-      from: { path: `^${source}/` },
-      to: { dependencyTypes: ["npm-dev", "npm-optional", "npm-peer", "npm-no-pkg", "npm-unknown"] },
+      from: { path: `^${source}/`, pathNot: "/graphiql-texts\\.ts$" },
+      to: {
+        dependencyTypes: ["npm-dev", "npm-optional", "npm-peer", "npm-no-pkg", "npm-unknown"],
+        pathNot: optionalPeers,
+      },
     },
     {
       name: "resolvable",

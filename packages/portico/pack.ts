@@ -1,56 +1,41 @@
-// Makes the tarball that npm publishes: JavaScript with declarations and source maps, because Node strips no types below
-// node_modules. Prints the path of the tarball.
-//
-//   npm run pack
+// What the tarball of portico holds besides its compiled sources: the changelog, GraphiQL, and what browsers load.
 
-import { execFileSync } from "node:child_process";
-import { copyFileSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import packageJson from "./package.json" with { type: "json" };
+import { brotliCompressSync, constants } from "node:zlib";
+import * as texts from "./src/graphql/transports/graphiql-texts.ts";
 
-const source = import.meta.dirname;
-const project = resolve(source, "../..");
-const built = join(project, "build/portico");
+const project = resolve(import.meta.dirname, "../..");
 
-const typescript = fileURLToPath(import.meta.resolve("typescript/package.json"));
-const npm = process.env.npm_execpath;
-
-rmSync(built, { recursive: true, force: true });
-mkdirSync(built, { recursive: true });
-run(process.execPath, [join(dirname(typescript), "bin/tsc"), "-p", join(source, "tsconfig.build.json")]);
-// Programs of threads and processes are named by a URL, which the compiler leaves alone.
-for (const name of globSync("src/**/*.js", { cwd: built })) {
-  const path = join(built, name);
-  const text = readFileSync(path, "utf8");
-  const renamed = text.replaceAll(/(?<=new URL\("\.[^"]+)\.ts(?=", import\.meta\.url\))/g, ".js");
-  if (renamed !== text) writeFileSync(path, renamed);
-}
-cpSync(join(source, "bin"), join(built, "bin"), { recursive: true });
-rewrite("bin/portico.js", (text) => text.replace("../src/cli/portico.ts", "../src/cli/portico.js"));
-for (const name of ["LICENSE", "CHANGELOG.md"]) copyFileSync(join(project, name), join(built, name));
-copyFileSync(join(source, "README.md"), join(built, "README.md"));
-const { private: _private, ...published } = packageJson;
-const manifest = {
-  ...published,
-  exports: { ".": { types: "./src/index.d.ts", default: "./src/index.js" } },
-  files: ["bin", "src", "CHANGELOG.md"],
-};
-writeFileSync(join(built, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
-const options = ["pack", "--json", "--pack-destination", join(project, "build")];
-const packed = npm === undefined ? run("npm", options) : run(process.execPath, [npm, ...options]);
-const [{ filename }] = JSON.parse(packed);
-process.stdout.write(`${join(project, "build", filename)}\n`);
-
-/** Runs a program in the folder of the built package. @returns what it prints */
-function run(file: string, words: readonly string[]): string {
-  return execFileSync(file, words, { cwd: built, encoding: "utf8" });
+export function complete(built: string): void {
+  copyFileSync(join(project, "CHANGELOG.md"), join(built, "CHANGELOG.md"));
+  addGraphiql(built);
+  const files = "src/reference-pages/browser";
+  const isLoaded = (name: string): boolean => !name.endsWith(".json");
+  cpSync(join(import.meta.dirname, files), join(built, files), { recursive: true, filter: isLoaded });
 }
 
-function rewrite(name: string, change: (text: string) => string): void {
-  const path = join(built, name);
-  const before = readFileSync(path, "utf8");
-  const after = change(before);
-  if (after === before) throw new Error(`${name} is not as the build expects it`);
-  writeFileSync(path, after);
+/** Puts GraphiQL into the package, in a ninth of the size, instead of 32 packages that would be installed with it. */
+function addGraphiql(built: string): void {
+  const folder = join(built, "src/graphql/transports");
+  const json = Buffer.from(JSON.stringify(texts));
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: 9,
+    [constants.BROTLI_PARAM_LGWIN]: 24,
+    [constants.BROTLI_PARAM_SIZE_HINT]: json.length,
+  };
+  writeFileSync(join(folder, "graphiql-texts.json.br"), brotliCompressSync(json, { params }));
+  writeFileSync(join(folder, "graphiql-texts.js"), readerOf(Object.keys(texts)));
+  const graphiql = dirname(fileURLToPath(import.meta.resolve("@graphql-yoga/render-graphiql/package.json")));
+  copyFileSync(join(graphiql, "LICENSE"), join(folder, "graphiql-texts.LICENSE"));
+}
+
+/** A module that exports the texts of the file beside it. */
+function readerOf(names: readonly string[]): string {
+  return `import { readFileSync } from "node:fs";
+import { brotliDecompressSync } from "node:zlib";
+const file = new URL("./graphiql-texts.json.br", import.meta.url);
+export const { ${names.join(", ")} } = JSON.parse(brotliDecompressSync(readFileSync(file)).toString());
+`;
 }

@@ -8,20 +8,34 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { catalogue } from "../src/errors.ts";
 import { documentationRows } from "../src/runtime/settings/table.ts";
-import { blocksOf, documentPaths, readDocument, runDocuments } from "./support/document.ts";
-import { makeWorkspace, PorticoProcess, porticoProcess, projectFolder } from "./support/server.ts";
+import {
+  blocksOf,
+  documentPaths,
+  type ProjectOptions,
+  readDocument,
+  runDocuments,
+} from "./support/document.ts";
+import { whyMissing } from "./support/installed-programs.ts";
+import { makeWorkspace, PorticoProcess, portico, porticoProcess, projectFolder } from "./support/server.ts";
 
 const documents = documentPaths().filter((path) => path === "README.md" || path.startsWith("docs/"));
 
-/** The chapters of the tutorial build on each other, so they run in one project; every other page has its own. */
+/**
+ * The chapters of the tutorial build on each other, so they run in one project, a new one of create-portico; every other
+ * page has its own.
+ */
 const tutorial = documents.filter((path) => path.startsWith("docs/tutorial/"));
 const pages = documents.filter((path) => !tutorial.includes(path));
 
-describe("the examples of the documentation answer as shown", { concurrency: 2 }, () => {
+describe("the examples of the documentation answer as shown", {
+  concurrency: 2,
+  skip: whyMissing("curl"),
+}, () => {
   for (const group of [tutorial, ...pages.map((path) => [path])]) {
     if (!group.some(hasExamples)) continue;
     test(group.length === 1 ? group[0] : "docs/tutorial", async () => {
-      assert.ok((await runDocuments(group)) > 0);
+      const options: ProjectOptions = group === tutorial ? { example: "blank" } : {};
+      assert.ok((await runDocuments(group, options)) > 0);
     });
   }
 });
@@ -30,11 +44,15 @@ function hasExamples(path: string): boolean {
   return blocksOf(readDocument(path)).some(({ language }) => language === "sh");
 }
 
-test("every declaration shown compiles", () => {
+test("every declaration shown compiles", async () => {
   const folder = mkdtempSync(join(tmpdir(), "portico-docs-"));
   try {
-    symlinkSync(join(projectFolder, "node_modules"), join(folder, "node_modules"));
+    for (const name of ["node_modules", "service", "portico.config.ts"])
+      symlinkSync(join(projectFolder, name), join(folder, name));
     writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+    // What `npx portico types` prints there.
+    const { stdout } = await portico({ databaseUrl: "" }, ["types"]);
+    writeFileSync(join(folder, "portico-types.d.ts"), stdout);
     const { compilerOptions } = JSON.parse(readFileSync(join(projectFolder, "tsconfig.json"), "utf8"));
     // An example may declare what only a later example uses.
     const options = { ...compilerOptions, noUnusedLocals: false };
@@ -43,12 +61,19 @@ test("every declaration shown compiles", () => {
       JSON.stringify({ compilerOptions: options, include: ["*.ts"] }),
     );
     for (const path of documents) {
-      for (const { language, text, line } of blocksOf(readDocument(path)))
-        if (language === "ts") writeFileSync(join(folder, `${path.replaceAll(/\W/g, "-")}-${line}.ts`), text);
+      // Programs import the declarations that their page shows, or those of the sample service.
+      let config = "portico.config.ts";
+      for (const { language, text, line } of blocksOf(readDocument(path))) {
+        if (language === "instruction" && text === "new project") config = "portico.config.ts";
+        if (language !== "ts") continue;
+        const file = `${path.replaceAll(/\W/g, "-")}-${line}.ts`;
+        writeFileSync(join(folder, file), text.replace("./portico.config.ts", `./${config}`));
+        if (text.includes("export default app(")) config = file;
+      }
     }
-    const compiled = spawnSync(join(projectFolder, "node_modules/.bin/tsc"), ["-p", folder], {
-      encoding: "utf8",
-    });
+    const tsc = join(projectFolder, "node_modules/.bin/tsc");
+    // Several threads take twice the CPU time.
+    const compiled = spawnSync(tsc, ["-p", folder, "--singleThreaded"], { encoding: "utf8" });
     assert.equal(compiled.status, 0, compiled.stdout);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -95,7 +120,11 @@ test("docs/reference/errors.md lists every error code with its status", () => {
 });
 
 test("docs/reference/dependencies.md lists every dependency with its version", () => {
-  for (const path of ["package.json", "packages/portico/package.json", "bench/rivals/package.json"]) {
+  const paths = [
+    ...["package.json", "packages/portico/package.json"],
+    ...["tools/client-generators/package.json", "bench/rivals/package.json"],
+  ];
+  for (const path of paths) {
     const { dependencies, devDependencies = {} } = JSON.parse(readDocument(path));
     const { portico: _own, ...all } = { ...dependencies, ...devDependencies };
     assertContains(

@@ -3,14 +3,19 @@
 import type { Caller } from "../../src/declare/caller.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { Problem } from "../../src/errors.ts";
+import { EventLog } from "../../src/event-log/event-log.ts";
+import { EventReader } from "../../src/events/event-reader.ts";
+import { StoredNames } from "../../src/events/stored-names.ts";
 import { standardLimits } from "../../src/graphql/document/graphql-limits.ts";
 import type { GraphqlRequest } from "../../src/graphql/document/request.ts";
 import { areFailures, Executor } from "../../src/graphql/execute/executor.ts";
 import { failureOf, failureOfField } from "../../src/graphql/execute/failure.ts";
 import { buildApi } from "../../src/graphql/schema/schema.ts";
 import { CursorCodec } from "../../src/query/cursor.ts";
+import { PositionCursors } from "../../src/query/position-cursors.ts";
 import { assemble } from "../../src/runtime/compose.ts";
 import { openStore } from "../../src/store/open.ts";
+import { VisibleEvents } from "../../src/subscriptions/visible-events.ts";
 import { firstTenant } from "../support/keys.ts";
 import type { Answer, Workspace } from "../support/server.ts";
 import { executeByReference } from "./reference-executor.ts";
@@ -37,6 +42,10 @@ export async function openReference(
   const { model } = await assemble({ folder, environment: {} });
   const store = await openStore(workspace.databaseUrl);
   const [api, engine] = [buildApi(model), new Engine(model, store, new CursorCodec([secret]))];
+  const names = new StoredNames(model.resources);
+  const visible = new VisibleEvents(engine, { skip: () => {} });
+  const cursors = new PositionCursors([secret], "events");
+  const eventLog = new EventLog(new EventReader(store, names), visible, cursors);
   const caller: Caller = {
     tenantId: await firstTenant(workspace),
     kind: "key",
@@ -50,9 +59,11 @@ export async function openReference(
   const executor = new Executor({
     api,
     engine,
+    eventLog,
     limits: standardLimits,
     takeTokens: async () => {},
     chargeResponse: async () => {},
+    fileUrl: (id) => id,
   });
 
   function prepare(request: GraphqlRequest) {
@@ -69,7 +80,7 @@ export async function openReference(
     const prepared = prepare(request);
     if (areFailures(prepared)) return { errors: prepared.map(({ formatted }) => formatted) };
     const { parsed, compiled } = prepared;
-    const context = { api, engine, caller };
+    const context = { api, engine, eventLog, caller };
     const { data, errors } = await executeByReference(parsed, compiled.operation, variables, context);
     return { data, errors: errors?.map((error) => failureOfField(error, {}).formatted) };
   }

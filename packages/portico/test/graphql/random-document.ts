@@ -38,9 +38,11 @@ export function randomDocument(
   return new Writer(schema, known, numbers).document();
 }
 
-/** The last use of a key changes with each request. */
+/** The last use of a key changes with each request. The event log has tests of its own. */
+const leftOut: readonly string[] = ["lastUsedAt", "event", "eventsConnection"];
+
 function isStable({ name }: GraphQLField<unknown, unknown>): boolean {
-  return name !== "lastUsedAt";
+  return !leftOut.includes(name);
 }
 
 const maxRootFields = 3;
@@ -63,7 +65,7 @@ class Writer {
 
   document(): RandomDocument {
     const root = this.#schema.getQueryType()!;
-    const fields = Object.values(root.getFields());
+    const fields = Object.values(root.getFields()).filter(isStable);
     const roots = Array.from({ length: 1 + this.#below(maxRootFields) }, () =>
       this.#field(this.#pick(fields), 0, true),
     );

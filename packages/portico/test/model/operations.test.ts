@@ -11,6 +11,8 @@ import { range } from "../../src/declare/filter.ts";
 import { resource } from "../../src/declare/resource.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { catalogue } from "../../src/errors.ts";
+import { exportableResources } from "../../src/exports/operation.ts";
+import { importableResources } from "../../src/imports/importable-resources.ts";
 import { buildModel } from "../../src/model/build-model.ts";
 import type { Model } from "../../src/model/model.ts";
 import { queryParameter } from "../../src/model/operation-parameters.ts";
@@ -41,8 +43,8 @@ const books = resource("book", {
   nestedUnder: ["donor"],
   operations: ["list", "create", "get", "replace", "update", "delete"],
   actions: {
-    renewals: { input: { until: timestamp() }, verb: "renew", run: async (current) => current },
-    "late-fees": { input: {}, run: async (current) => current },
+    renewals: { input: { until: timestamp() }, verb: "renew", run: async ({ current }) => current },
+    "late-fees": { input: {}, run: async ({ current }) => current },
   },
 });
 const hidden = resource("secret", { fields: { name: text({ max: 50 }) }, exposed: false });
@@ -176,7 +178,7 @@ test("operations are frozen, and their ids are unique", () => {
   assert.equal(new Set(library.operations.map(({ id }) => id)).size, library.operations.length);
   const twice = resource("post", {
     fields: { title: text({ max: 10 }) },
-    actions: { copies: { input: {}, verb: "replace", run: async (current) => current } },
+    actions: { copies: { input: {}, verb: "replace", run: async ({ current }) => current } },
   });
   const { operations } = buildModel(app({ name: "Twice", resources: [twice] }), []);
   assert.deepEqual(
@@ -203,21 +205,28 @@ describe("the routes of REST are the operations of the model", () => {
   const projects = [projectFolder, ...configs.map((file) => resolve(fixtures, dirname(file)))];
   for (const folder of projects)
     test(folder.slice(projectFolder.length) || "the service", async () => {
-      const { model } = await assemble({ folder, environment: {} });
-      const routesOf = (operations: Model["operations"]): string[] =>
+      const { app, model } = await assemble({ folder, environment: {} });
+      const exported = exportableResources(model, app).map(({ segment }) => segment);
+      const imported = importableResources(model, app).keys().toArray();
+      const routesOf = (operations: readonly Pick<Operation, "method" | "path" | "prefixes">[]): string[] =>
         operations.flatMap(({ method, path, prefixes }) =>
           prefixes.map((prefix) => `${method} ${prefix}${path}`),
         );
       const ofModules = model.operations.filter(({ kind }) => kind === "module");
+      const prefix = `/${model.version}`;
       assert.deepEqual(routesOf(ofModules), [
-        ...["GET /v1/events", "GET /v1/events/{id}"],
-        "GET /v1/exports/{collection}",
-        ...["POST /v1/webhook-endpoints/{id}/tests", "POST /v1/webhook-endpoints/{id}/replays"],
-        "POST /v1/imports/{collection}",
-        ...["GET /v1/grants", "DELETE /v1/grants/{id}"],
-        ...["GET /v1/me", "PATCH /v1/me"],
+        ...[`GET ${prefix}/events`, `GET ${prefix}/events/{id}`],
+        ...exported.map((segment) => `GET ${prefix}/exports/${segment}`),
+        `GET ${prefix}/exports/events`,
+        ...[`POST ${prefix}/webhook-endpoints/{id}/tests`, `POST ${prefix}/webhook-endpoints/{id}/replays`],
+        ...imported.map((segment) => `POST ${prefix}/imports/${segment}`),
+        ...(model.resources.some(({ files }) => files.length > 0) ? [`POST ${prefix}/uploads`] : []),
+        ...[`GET ${prefix}/grants`, `DELETE ${prefix}/grants/{id}`],
+        ...[`GET ${prefix}/me`, `PATCH ${prefix}/me`],
+        ...routesOf(model.routes),
       ]);
-      const listed = routesOf(model.operations.filter(({ kind }) => kind !== "module"));
+      const all = [...model.operations, ...model.olderVersions.flatMap(({ operations }) => operations)];
+      const listed = routesOf(all.filter(({ kind }) => kind !== "module"));
       assert.ok(listed.length > 20);
       assert.deepEqual(registeredRoutes(model, store).sort(), listed.sort());
       assert.ok(listed.includes("POST /v1/api-keys/{id}/rotations"));
@@ -239,6 +248,7 @@ function registeredRoutes(model: Model, store: Store): string[] {
     reports: {},
     basePath: "",
     callerOf: () => assert.fail("no request is sent"),
+    fileUrl: () => assert.fail("no request is sent"),
     chargeResponse: () => assert.fail("no request is sent"),
     idempotentRequests: { run: () => assert.fail("no request is sent") },
   });

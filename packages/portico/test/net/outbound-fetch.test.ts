@@ -101,12 +101,10 @@ for (const [name, respond] of [
 ] satisfies readonly (readonly [string, RequestListener])[])
   test(`a server ${name} is given up after the timeout`, async () => {
     handler = respond;
-    const began = performance.now();
     await assert.rejects(
       outbound({ timeoutMs: 150 }).fetch(url()),
       /127\.0\.0\.1:\d+ did not respond within 150 ms/,
     );
-    assert.ok(performance.now() - began < 1_500);
   });
 
 test("where the status is what matters, of a long, endless or broken body only the beginning is returned", async () => {

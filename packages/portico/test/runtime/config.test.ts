@@ -21,3 +21,11 @@ for (const [specifier, missing] of [
       return missing.test(message) && message.endsWith("(portico.config.ts:2:17)");
     });
   });
+
+test("the error of a file that ends too early names its line", async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), "portico-config-"));
+  context.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  writeFileSync(join(folder, "portico.config.ts"), "export default {\n");
+  await rejects(loadApp(folder), ({ message }: Error) => /\(portico\.config\.ts:\d\)$/.test(message));
+});

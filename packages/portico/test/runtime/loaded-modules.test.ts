@@ -9,7 +9,7 @@ import { makeWorkspace, projectFolder } from "../support/server.ts";
 
 const packageFolder = join(projectFolder, "packages/portico");
 
-test("a command loads no HTTP server, logger, GraphQL, authorization server or writer", async (context) => {
+test("a command on SQLite loads no HTTP server, logger, GraphQL, authorization server, writer or PostgreSQL", async (context) => {
   const workspace = await makeWorkspace("sqlite");
   context.after(() => workspace.remove());
   const list = `${workspace.folder}/loaded`;
@@ -27,6 +27,13 @@ test("a command loads no HTTP server, logger, GraphQL, authorization server or w
       encoding: "utf8",
     });
   run("migrate");
+  const ofPostgres = /node_modules\/postgres\/|src\/store\/postgres\//;
+  deepEqual(
+    readFileSync(list, "utf8")
+      .split("\n")
+      .filter((url) => ofPostgres.test(url)),
+    [],
+  );
   rmSync(list);
   run("tenant", "list");
   const loaded = readFileSync(list, "utf8").split("\n");

@@ -28,14 +28,16 @@ export class CommandBridge {
   }
 
   /**
-   * A function of bash that replaces npx: `npx portico key list`. What serves, writes into the folder or reads
-   * standard input is a process.
+   * A function of bash that replaces npx: `npx portico key list`, `npx node tasks.ts`. What serves, writes into the folder, or reads or
+   * writes standard streams itself, is a process.
    */
   get shellFunction(): string {
     const { port } = this.#server.address() as AddressInfo;
     return `npx() {
+      local name=$1
       shift
-      case " $* " in *" serve "* | *" --out "* | *" import "*) "${process.execPath}" "${program}" "$@"; return ;; esac
+      if [ "$name" = node ]; then "${process.execPath}" "$@"; return; fi
+      case " $* " in *" serve "* | *" --out "* | *" import "* | *" export "*) "${process.execPath}" "${program}" "$@"; return ;; esac
       local reply
       reply=$({ env --null; printf '\\0'; printf '%s\\0' "$@"; } |
         command curl --silent --data-binary @- --header 'Content-Type: text/plain' http://127.0.0.1:${port}/)

@@ -10,8 +10,8 @@ export interface DatabaseReader {
   write(sql: string): Promise<void>;
   /** The faults that the integrity checks of the database report. */
   faults(): Promise<unknown[][]>;
-  /** Changes when another connection may have written. */
-  version(): Promise<string>;
+  /** Changes when another connection has written to these tables. On SQLite, to any table. */
+  version(tables: readonly string[]): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -81,9 +81,11 @@ function postgresReader(url: string): DatabaseReader {
       await sql.unsafe(text);
     },
     faults: async () => [],
-    // The number of the next transaction that writes.
-    version: async () =>
-      String(await sql.unsafe("select pg_snapshot_xmax(pg_current_snapshot())::text").values()),
+    // One statement: the number of the next transaction would change with writes to other databases of the server.
+    version: async (tables) => {
+      const texts = tables.map((table) => `(select string_agg(t::text, '') from ${table} t)`);
+      return String(await sql.unsafe(`select md5(concat(${texts.join(", ")}))`).values());
+    },
     close: () => sql.end(),
   };
 }

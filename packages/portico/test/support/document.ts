@@ -1,8 +1,10 @@
 // Runs the examples of the documentation in order, against a server started for them.
 //
 // A ```sh block is run. If a ```json, ```http or ```text block follows, the output must equal it. A ```ts block that
-// contains `export default app(` replaces the project's portico.config.ts. Other blocks are not run. Exported variables
-// last for the rest of the document. Three comments, each alone on a line, are instructions:
+// contains `export default app(` replaces the project's portico.config.ts; one that begins with `// NAME.ts` is that file, for
+// `node NAME.ts`. A ```diff block changes the file of the project
+// that its first line names, `--- issues.ts`. Other blocks are not run. Exported variables last for the rest of the
+// document. These comments, each alone on a line, are instructions:
 //
 //   <!-- new project -->                   an empty SQLite database and the configuration of this repository
 //   <!-- new database: PostgreSQL -->      an empty database for the same project; SQLite if PostgreSQL cannot run
@@ -25,10 +27,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { projectFiles } from "../../../create-portico/src/templates.ts";
+import { writeProject } from "../../../create-portico/src/write-project.ts";
 import { catalogue } from "../../src/errors.ts";
 import { Browser } from "./browser.ts";
 import { CommandBridge } from "./command-bridge.ts";
-import { makeWorkspace, Portico, projectFolder, type Workspace } from "./server.ts";
+import { type DatabaseName, makeWorkspace, Portico, projectFolder, type Workspace } from "./server.ts";
 import { VaryingValues } from "./varying-values.ts";
 
 export interface Block {
@@ -64,9 +68,18 @@ export function blocksOf(markdown: string): Block[] {
   });
 }
 
+/** The project that documents begin with. By default that of this repository, on SQLite. */
+export interface ProjectOptions {
+  readonly database?: DatabaseName;
+  /** The folder of another project of this repository: `examples/tracker`. */
+  readonly folder?: string;
+  /** The example of create-portico from which a new project is created. */
+  readonly example?: "blank";
+}
+
 /** Runs every example of these documents, in order, in one project. @returns the number of examples */
-export async function runDocuments(paths: readonly string[]): Promise<number> {
-  let project = await Project.create();
+export async function runDocuments(paths: readonly string[], options?: ProjectOptions): Promise<number> {
+  let project = await Project.create(options);
   let examples = 0;
   try {
     for (const path of paths) {
@@ -78,6 +91,8 @@ export async function runDocuments(paths: readonly string[]): Promise<number> {
         } else if (block.language === "instruction") await project.follow(block.text);
         if (block.language === "ts" && block.text.includes("export default app("))
           await project.declare(block.text);
+        if (block.language === "ts") project.keep(block.text);
+        if (block.language === "diff") await project.change(block.text);
         if (block.language !== "sh") continue;
         const next = blocks[index + 1];
         const answer = next && answerLanguages.includes(next.language) ? next : undefined;
@@ -97,6 +112,8 @@ class Project {
   #folder: string;
   readonly #commands: CommandBridge;
   readonly #values = new VaryingValues();
+  /** The programs of the documents, by their names. */
+  readonly #programs = new Map<string, string>();
   #server: Portico | undefined;
   #variables: Readonly<Record<string, string>> = {};
   /** The settings with which the server was started. */
@@ -110,22 +127,56 @@ class Project {
     this.#commands = commands;
   }
 
-  static async create(): Promise<Project> {
+  static async create({
+    database = "sqlite",
+    folder: source,
+    example,
+  }: ProjectOptions = {}): Promise<Project> {
     const folder = mkdtempSync(join(tmpdir(), "portico-docs-"));
+    if (example !== undefined)
+      writeProject(folder, projectFiles({ name: "my-api", example, database: "sqlite" }));
     mkdirSync(join(folder, "node_modules"));
     symlinkSync(join(projectFolder, "packages/portico"), join(folder, "node_modules/portico"));
-    for (const name of ["service", "portico.config.ts", "package.json"])
+    const names = source ? ["package.json"] : ["service", "portico.config.ts", "package.json"];
+    for (const name of example === undefined ? names : [])
       cpSync(join(projectFolder, name), join(folder, name), { recursive: true });
-    return new Project(await makeWorkspace("sqlite"), folder, await CommandBridge.start());
+    if (source) cpSync(join(projectFolder, source), folder, { recursive: true, filter: isDeclared });
+    return new Project(await makeWorkspace(database), folder, await CommandBridge.start());
   }
 
-  /** Replaces the declarations, in a folder of their own, as a process loads a file once. */
+  /** Replaces the declarations. */
   async declare(config: string): Promise<void> {
+    await this.#move();
+    writeFileSync(join(this.#folder, "portico.config.ts"), config);
+  }
+
+  /** Keeps a program that a later example runs. */
+  keep(program: string): void {
+    const name = /^\/\/ ([\w-]+\.ts)\n/.exec(program)?.[1];
+    if (name !== undefined) this.#programs.set(name, program);
+  }
+
+  /** Replaces the lines of a diff in the file that its first line names. The context must occur once. */
+  async change(diff: string): Promise<void> {
+    const [title = "", ...lines] = diff.trimEnd().split("\n");
+    const without = (sign: string): string =>
+      lines
+        .filter((line) => !line.startsWith(sign))
+        .map((line) => line.slice(1))
+        .join("\n");
+    await this.#move();
+    const path = join(this.#folder, title.replace("--- ", ""));
+    const parts = readFileSync(path, "utf8").split(without("+"));
+    assert.equal(parts.length, 2, diff);
+    writeFileSync(path, parts.join(without("-")));
+  }
+
+  /** Stops the server and moves the project to a new folder, as a process loads a file once. */
+  async #move(): Promise<void> {
     await this.#stop();
     const folder = mkdtempSync(join(tmpdir(), "portico-docs-"));
     cpSync(this.#folder, folder, { recursive: true, verbatimSymlinks: true });
     rmSync(this.#folder, { recursive: true, force: true });
-    writeFileSync(join(folder, "portico.config.ts"), config);
     this.#folder = folder;
   }
 
@@ -182,7 +233,10 @@ class Project {
 
   /** Runs a block, with the ids, cursors and tags of the document replaced by those of earlier responses. */
   async #shell(text: string): Promise<RealAnswer> {
-    if (/\bcurl\b/.test(text)) await this.#serve();
+    if (/\b(?:curl|node)\b/.test(text)) await this.#serve();
+    const url = this.#server?.url ?? shownUrl;
+    for (const [name, program] of this.#programs)
+      writeFileSync(join(this.#folder, name), program.replaceAll(shownUrl, url));
     const variablesFile = join(this.#folder, "variables");
     const script = [
       'curl() { command curl --silent --show-error --include "$@"; }',
@@ -190,7 +244,7 @@ class Project {
       "set -o allexport",
       this.#values
         .real(text)
-        .replaceAll(shownUrl, this.#server?.url ?? shownUrl)
+        .replaceAll(shownUrl, url)
         .replaceAll(shownDatabaseUrl, this.#workspaces.at(-1)!.databaseUrl),
       `code=$?; env --null > "${variablesFile}"; exit $code`,
     ].join("\n");
@@ -244,6 +298,11 @@ class Project {
   }
 }
 
+/** Whether a file belongs to a project, other than what a server that ran there has left. */
+function isDeclared(path: string): boolean {
+  return !path.endsWith("/data");
+}
+
 interface HttpAnswer {
   readonly status?: number;
   readonly head: string;
@@ -262,5 +321,5 @@ function statusOf({ status, body }: HttpAnswer, command: string): number {
   if (status !== undefined) return status;
   const code: keyof typeof catalogue | undefined = JSON.parse(body).error?.code;
   if (code) return catalogue[code][0];
-  return / -d /.test(command) && !/ -X |\/graphql /.test(command) ? 201 : 200;
+  return / -[dF] /.test(command) && !/ -X |\/(?:graphql|mcp) /.test(command) ? 201 : 200;
 }

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
+import type { App } from "../../src/declare/app.ts";
 import type { Detail, ErrorCode } from "../../src/errors.ts";
 import {
   type Answer,
@@ -47,13 +48,17 @@ export class TestServer<Server extends Portico = Portico> {
 export interface ServeOptions<Server extends Portico = Portico> {
   readonly env?: Environment;
   readonly cwd?: string;
+  /** Declarations to serve instead of a project. */
+  readonly app?: App;
   /** Prepares what all tests of the suite use. */
   readonly prepare?: (server: TestServer<Server>) => Promise<void>;
 }
 
 /** Starts a server inside this process, on an empty database, for all tests of the enclosing suite. */
-export function serve(database: DatabaseName, options: ServeOptions = {}): TestServer {
-  return serveWith(Portico.start, database, options);
+export function serve(database: DatabaseName, { app, ...options }: ServeOptions = {}): TestServer {
+  const start = (workspace: Workspace, started: StartOptions) =>
+    app ? Portico.startApp(workspace, app, started) : Portico.start(workspace, started);
+  return serveWith(start, database, options);
 }
 
 /** Like `serve`, with the server as a process of its own. */

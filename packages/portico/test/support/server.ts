@@ -11,6 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import type { App } from "../../src/declare/app.ts";
 import type { PorticoServer } from "../../src/server.ts";
+import { skipped } from "./installed-programs.ts";
 
 export const projectFolder = resolve(import.meta.dirname, "../../../..");
 export const program = resolve(projectFolder, "packages/portico/bin/portico.js");
@@ -23,11 +24,13 @@ export type DatabaseName = "sqlite" | "postgres";
  */
 export function onEachDatabase(name: string, suite: (database: DatabaseName) => void): void {
   describe(`${name} (SQLite)`, () => suite("sqlite"));
-  const missing = process.env.PORTICO_TEST_POSTGRES
-    ? false
-    : (process.env.PORTICO_TEST_POSTGRES_MISSING ?? "run the tests with npm test, which starts PostgreSQL");
-  if (missing && process.env.CI) throw new Error(missing);
-  describe(`${name} (PostgreSQL)`, { skip: missing }, () => suite("postgres"));
+  describe(`${name} (PostgreSQL)`, { skip: whyNoPostgres() }, () => suite("postgres"));
+}
+
+/** Why a suite that needs PostgreSQL is skipped; false if there is one. @throws Error in CI */
+export function whyNoPostgres(): string | false {
+  const { PORTICO_TEST_POSTGRES: url, PORTICO_TEST_POSTGRES_MISSING: fault } = process.env;
+  return url === undefined && skipped(fault ?? "run the tests with npm test, which starts PostgreSQL");
 }
 
 /**
@@ -121,7 +124,10 @@ export async function portico(
   { env = {}, cwd = projectFolder }: CommandOptions = {},
 ): Promise<CommandResult> {
   // Loaded on use, as tests of pure functions need none of it.
-  const { operatorMessage, run } = await import("../../src/cli/run.ts");
+  const [{ operatorMessage }, { run }] = await Promise.all([
+    import("../../src/cli/operator-message.ts"),
+    import("../../src/cli/run.ts"),
+  ]);
   try {
     const output = await run(words, { folder: cwd, environment: { DATABASE_URL: databaseUrl, ...env } });
     return { code: 0, stdout: `${output}\n`, stderr: "" };

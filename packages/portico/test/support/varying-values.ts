@@ -17,7 +17,7 @@ const kinds = {
   timestamp: /\b\d{4}-\d\d-\d\dT[\d:.]+Z/,
   date: /\b20\d\d-\d\d-\d\d\b/,
   duration: /\bdur=[\d.]+/,
-  seconds: /(?<=^retry-after: |;t=)\d+/,
+  seconds: /(?<=^retry-after: |;t=|\?expires=)\d+/,
 };
 const anyValue = new RegExp(
   Object.entries(kinds)

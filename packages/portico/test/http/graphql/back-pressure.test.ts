@@ -1,10 +1,10 @@
 // WebSocket clients that send without reading: waiting data is bounded, and the server reads again once they read.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
+import { rssMib } from "../../support/linux-process.ts";
 import { serveProcess, type TestServer } from "../../support/scenario.ts";
 import { onOneDatabase, type PorticoProcess } from "../../support/server.ts";
 
@@ -41,7 +41,7 @@ function beforeInitialisation(server: TestServer<PorticoProcess>): void {
 function afterInitialisation(server: TestServer<PorticoProcess>): void {
   test("pings of a client that does not read wait in the client, and are answered once it reads", async () => {
     const socket = await TestSocket.ready(server.portico);
-    const before = residentMib(server);
+    const before = rssMib(server.portico.pid);
     socket.socket.pause();
     const count = 200;
     const ping = JSON.stringify({ type: "ping", payload: { x: "x".repeat(mebibyte / 2) } });
@@ -49,8 +49,8 @@ function afterInitialisation(server: TestServer<PorticoProcess>): void {
     await settled(socket);
     assert.ok(socket.socket.bufferedAmount > (count / 4) * mebibyte, "the server has read most of it");
     assert.ok(
-      residentMib(server) < before + slackMib,
-      `${before} MiB before, ${residentMib(server)} MiB now`,
+      rssMib(server.portico.pid) < before + slackMib,
+      `${before} MiB before, ${rssMib(server.portico.pid)} MiB now`,
     );
     socket.socket.resume();
     await socket.message(() => socket.messages.filter(({ type }) => type === "pong").length === count);
@@ -59,15 +59,15 @@ function afterInitialisation(server: TestServer<PorticoProcess>): void {
 
   test("WebSocket pings of a client that does not read wait in the client too", async () => {
     const socket = await TestSocket.ready(server.portico);
-    const before = residentMib(server);
+    const before = rssMib(server.portico.pid);
     socket.socket.pause();
     // 39 MB: more than the buffers of the operating system hold in both directions.
     repeat(300_000, () => socket.socket.ping("x".repeat(125)));
     await settled(socket);
     assert.ok(socket.socket.bufferedAmount > mebibyte, "the server has read all of it");
     assert.ok(
-      residentMib(server) < before + slackMib,
-      `${before} MiB before, ${residentMib(server)} MiB now`,
+      rssMib(server.portico.pid) < before + slackMib,
+      `${before} MiB before, ${rssMib(server.portico.pid)} MiB now`,
     );
     socket.socket.resume();
     socket.send({ type: "ping" });
@@ -79,14 +79,14 @@ function afterInitialisation(server: TestServer<PorticoProcess>): void {
     const body = "x".repeat(99_000);
     await Promise.all(repeat(40, () => server.create("/posts", { title: "Long", body })));
     const socket = await TestSocket.ready(server.portico);
-    const before = residentMib(server);
+    const before = rssMib(server.portico.pid);
     socket.socket.pause();
     // 400 MB of results, if all were produced at once.
     const count = 100;
     repeat(count, (number) => socket.subscribe(`q${number}`, "{ posts(limit: 40) { id body } }"));
     let peak = before;
     for (const until = Date.now() + 2_000; Date.now() < until; await sleep(20))
-      peak = Math.max(peak, residentMib(server));
+      peak = Math.max(peak, rssMib(server.portico.pid));
     assert.ok(peak < before + 5 * slackMib, `${before} MiB before, ${peak} MiB at the peak`);
     socket.socket.resume();
     await socket.message(() => socket.messages.filter(({ type }) => type === "complete").length === count);
@@ -115,9 +115,4 @@ function repeat<T>(times: number, work: (number: number) => T): T[] {
 /** Waits until the server has stopped reading. */
 async function settled({ socket }: TestSocket): Promise<void> {
   for (let waiting = -1; waiting !== socket.bufferedAmount; await sleep(500)) waiting = socket.bufferedAmount;
-}
-
-function residentMib({ portico: { pid } }: TestServer<PorticoProcess>): number {
-  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Math.round(Number(kibibytes) / 1024);
 }

@@ -12,7 +12,7 @@ import { randomRuns } from "../../support/random-runs.ts";
 import { makeTenant, serve, type TestServer } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase, projectFolder } from "../../support/server.ts";
 
-const documents = randomRuns(700, 200, "PORTICO_TEST_DOCUMENTS");
+const documents = randomRuns(350, 200, "PORTICO_TEST_DOCUMENTS");
 
 /** Without a request log, requests do not change the data. */
 const env = { PORTICO_REQUEST_LOG_DAYS: "0", ...referenceSettings };

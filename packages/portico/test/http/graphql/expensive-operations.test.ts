@@ -1,10 +1,10 @@
 // Operations that use the limits to the full: they delay other requests only briefly, and memory stays bounded.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expensiveDocuments } from "../../graphql/expensive-documents.ts";
+import { rssMib } from "../../support/linux-process.ts";
 import { runCommand, serveProcess } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
@@ -62,7 +62,3 @@ onEachDatabase("the most expensive GraphQL operations", (database) => {
     return { waitedMs, answer: await working };
   }
 });
-
-function rssMib(pid: number): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1024;
-}

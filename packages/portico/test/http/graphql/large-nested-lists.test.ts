@@ -1,16 +1,16 @@
 // Nested lists that exceed the maximum size of a response are read only up to that size, so memory stays bounded.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { rssMib } from "../../support/linux-process.ts";
 import { serveProcess } from "../../support/scenario.ts";
 import { type Answer, onEachDatabase } from "../../support/server.ts";
 
 const longPosts = 100;
 const bodyLength = 99_000;
 const maxGrowthMib = 200;
-const atOnce = 3;
+const atOnce = 2;
 
 onEachDatabase("large nested lists", (database) => {
   const server = serveProcess(database, {
@@ -73,8 +73,3 @@ onEachDatabase("large nested lists", (database) => {
     assert.match(refused.body.errors[0].message, /16 MiB/);
   });
 });
-
-/** The resident memory of a process, on Linux. */
-function rssMib(pid: number): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1024;
-}

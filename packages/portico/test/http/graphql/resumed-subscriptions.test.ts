@@ -1,13 +1,13 @@
 // Many subscriptions that resume at once read missed events only as fast as the client receives them.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { titlesOf } from "../../support/graphql/subscriptions.ts";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
-import { serveProcess, type TestServer } from "../../support/scenario.ts";
-import { onEachDatabase, type PorticoProcess } from "../../support/server.ts";
+import { rssMib } from "../../support/linux-process.ts";
+import { serveProcess } from "../../support/scenario.ts";
+import { onEachDatabase } from "../../support/server.ts";
 
 const missed = 100;
 /** Posts of a new sandbox. */
@@ -42,20 +42,15 @@ onEachDatabase("resumed subscriptions", (database) => {
 
     test(`a client that does not read needs little memory, with ${what}`, async () => {
       const socket = await TestSocket.ready(server.portico);
-      const before = residentMib(server);
+      const before = rssMib(server.portico.pid);
       socket.socket.pause();
       for (let number = 0; number < subscriptions; number += 1)
         socket.subscribe(String(number), query, { extensions });
       let peak = before;
       for (const until = Date.now() + 3_000; Date.now() < until; await sleep(20))
-        peak = Math.max(peak, residentMib(server));
+        peak = Math.max(peak, rssMib(server.portico.pid));
       assert.ok(peak < before + slackMib, `${before} MiB before, ${peak} MiB at the peak`);
       socket.socket.terminate();
     });
   }
 });
-
-function residentMib({ portico: { pid } }: TestServer<PorticoProcess>): number {
-  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Math.round(Number(kibibytes) / 1024);
-}

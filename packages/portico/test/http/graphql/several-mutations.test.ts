@@ -327,7 +327,7 @@ type Clubs = Map<string, string>;
 
 async function matchModel(server: TestServer): Promise<void> {
   let model: Clubs = new Map();
-  for (let run = 0; run < randomRuns(200, 40); run += 1) {
+  for (let run = 0; run < randomRuns(80, 40); run += 1) {
     const attempt: Clubs = new Map(model);
     const mutations: string[] = [];
     const created: [alias: string, name: string][] = [];

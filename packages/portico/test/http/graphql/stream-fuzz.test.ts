@@ -16,7 +16,7 @@ import { graphqlRequest, initialisation, message, oddFrame, Random, textFrames }
 
 const seed = Number(process.env.PORTICO_FUZZ_SEED ?? Date.now() % 2 ** 32);
 /** Messages for each database. */
-const messages = randomRuns(20_000, 5_000, "PORTICO_FUZZ_MESSAGES");
+const messages = randomRuns(10_000, 5_000, "PORTICO_FUZZ_MESSAGES");
 const warmUpMessages = 1_000;
 const callersAtOnce = 25;
 const maxSubscriptions = 100;

@@ -21,7 +21,7 @@ const [before, after] = ["version-1", "version-3"].map((name) =>
   resolve(import.meta.dirname, "../../fixtures", name),
 ) as [string, string];
 
-const rowCount = 10_000;
+const rowCount = 5_000;
 
 const live = {
   PORTICO_MODE: "live",
@@ -75,7 +75,7 @@ onEachDatabase("a migration that is killed", (database) => {
       );
       const page = await newer.request("/articles?kind=ink&limit=100&sort=-title");
       assert.equal(page.body.data.length, 100);
-      const found = await newer.request(`/articles?q=${encodeURIComponent("row 9999")}`);
+      const found = await newer.request(`/articles?q=${encodeURIComponent(`row ${rowCount - 1}`)}`);
       assert.equal(found.body.data.length, 1, found.text);
     } finally {
       await newer.stop();
@@ -98,10 +98,13 @@ async function addRows(workspace: Workspace, database: DatabaseName, shopId: str
   await reader.close();
 }
 
-/** Runs a command, and kills it later each time, until it ends by itself. @returns how often it was killed */
+/**
+ * Runs a command, and kills it later each time, at any point of time, until it ends without being killed.
+ * @returns how often it was killed
+ */
 async function untilDone(workspace: Workspace, words: readonly string[]): Promise<number> {
   for (let kills = 0; ; kills += 1) {
-    const killAfterMs = kills > 12 ? 120_000 : 400 + 250 * kills + Math.floor(Math.random() * 250);
+    const killAfterMs = kills > 5 ? 120_000 : 600 + 500 * kills + Math.floor(Math.random() * 500);
     const { code, stderr } = await porticoProcess(workspace, words, { cwd: after, env: live, killAfterMs });
     if (code === 0) return kills;
     assert.equal(code, null, stderr);

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { freePort } from "../../support/free-port.ts";
-import { type Environment, makeWorkspace, porticoProcess } from "../../support/server.ts";
+import { type Environment, makeWorkspace, porticoProcess, whyNoPostgres } from "../../support/server.ts";
 import { expectRefusal, expectRefusalOfProcess } from "./refused-start.ts";
 
 const secret = "s".repeat(32);
@@ -80,7 +80,7 @@ test("an error about the database URL does not show its password", async () => {
 });
 
 test("a database that rejects the credentials is named", {
-  skip: !process.env.PORTICO_TEST_POSTGRES,
+  skip: whyNoPostgres(),
 }, async () => {
   const server = new URL(process.env.PORTICO_TEST_POSTGRES!);
   server.password = "wrong";

@@ -55,6 +55,7 @@ describe("slow callers", { concurrency: 3 }, () => {
       "a static file, many times": (connection) => {
         for (let count = 0; count < 5; count += 1) connection.request(`GET ${file}`);
       },
+      "an export": (connection) => connection.request("GET /v1/exports/posts", headers),
       "a response after which the connection is closed": (connection) =>
         connection.request("GET /posts?limit=100", { ...headers, Connection: "close" }),
     };
@@ -106,14 +107,26 @@ describe("slow callers", { concurrency: 3 }, () => {
       "Content-Type": "application/x-www-form-urlencoded",
       "Content-Length": "1000",
     });
+    const importHeaders = { ...headers, "Content-Type": "application/x-ndjson" };
+    const stalled = await RawConnection.open(server.url);
+    stalled.request("POST /v1/imports/posts", { ...importHeaders, "Content-Length": "1000000" });
+    stalled.socket.write('{"title":');
+    // An import may take as long as it needs, at 1 KiB a second.
+    const steady = await RawConnection.open(server.url);
+    steady.request("POST /v1/imports/posts", { ...importHeaders, "Transfer-Encoding": "chunked" });
     const trickle = setInterval(() => {
       for (const connection of [trickled, form]) connection.socket.write("a");
+      steady.socket.write(`400\r\n${" ".repeat(1023)}\n\r\n`);
     }, 500);
-    const all = { silent, trickled, chunked, form };
+    const all = { silent, trickled, chunked, form, stalled };
     // The timeout is 30 s, checked every 2 s.
     const closed = await Promise.all(Object.values(all).map((each) => each.isClosedWithin(36_000)));
     clearInterval(trickle);
-    assert.deepEqual(closed, [true, true, true, true]);
+    assert.deepEqual(closed, [true, true, true, true, true]);
+    assert.equal(steady.received, "");
+    steady.socket.write("0\r\n\r\n");
+    await steady.until(/"created":0/);
+    steady.close();
     for (const [what, { received }] of Object.entries(all)) {
       assert.equal(parseAnswer(received).status, 408, what);
       assert.equal(parseAnswer(received).body.error.code, "request_timeout", what);

@@ -13,7 +13,7 @@ import { onEachDatabase } from "../../support/server.ts";
 import type { SoakTarget } from "./soak-callers.ts";
 
 /** For each database, in seconds. */
-const seconds = randomRuns(12, 6, "PORTICO_SOAK_SECONDS");
+const seconds = randomRuns(8, 6, "PORTICO_SOAK_SECONDS");
 const windowMs = 2_500;
 const callers = 150;
 const bufferMib = 64;

@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { databaseFile } from "../../../src/store/open.ts";
+import { lockMigrations } from "../../../src/store/sqlite/migration-lock.ts";
 import { expectAnswer, serveProcess, type TestServer } from "../../support/scenario.ts";
 import { type Answer, PorticoProcess } from "../../support/server.ts";
 
@@ -104,6 +105,22 @@ describe("a file that another process has locked", () => {
     await server.create("/posts", { title: "After" });
     const { body } = await server.request("/posts?fields=title");
     assert.ok(body.data.every(({ title }: { title: string }) => !title.startsWith("Locked")));
+  });
+});
+
+describe("a file that a migration has locked", () => {
+  const server = serveProcess("sqlite");
+
+  test("writes wait for a step of the migration that takes longer than other writers may", async () => {
+    const unlock = await lockMigrations(fileOf(server));
+    const migration = new DatabaseSync(fileOf(server));
+    migration.exec("begin immediate");
+    const writes = [1, 2].map((number) => server.request("/posts", { body: { title: `Waiting ${number}` } }));
+    await sleep(6_000);
+    migration.exec("commit");
+    migration.close();
+    for (const answer of await Promise.all(writes)) assert.equal(answer.status, 201);
+    unlock();
   });
 });
 

@@ -12,9 +12,9 @@ import { FailingProxy } from "../../support/failing-proxy.ts";
 import { OwnPostgres } from "../../support/own-postgres.ts";
 import { randomRuns } from "../../support/random-runs.ts";
 import { TestServer } from "../../support/scenario.ts";
-import { type Answer, Portico } from "../../support/server.ts";
+import { type Answer, Portico, whyNoPostgres } from "../../support/server.ts";
 
-const durationMs = randomRuns(10_000, 3_000, "PORTICO_FAULTS_MS");
+const durationMs = randomRuns(6_000, 3_000, "PORTICO_FAULTS_MS");
 const clients = 8;
 
 const items = resource("item", {
@@ -41,7 +41,7 @@ interface Attempted {
   readonly outcome: Outcome;
 }
 
-describe("faults of transactions", { skip: process.env.PORTICO_TEST_POSTGRES_MISSING ?? false }, () => {
+describe("faults of transactions", { skip: whyNoPostgres() }, () => {
   const server = new TestServer();
   let ownPostgres: OwnPostgres;
   let proxy: FailingProxy;

@@ -30,6 +30,8 @@ describe("oauth behind a proxy that removes a path prefix", () => {
     for (const path of ["", "/api"]) {
       const { status, body } = await metadata(`oauth-protected-resource${path}`);
       assert.deepEqual([status, body.authorization_servers], [200, [`${folder}/oauth`]]);
+      const ofMcp = await metadata(`oauth-protected-resource${path}/mcp`);
+      assert.deepEqual([ofMcp.status, ofMcp.body.resource], [200, `${server.url}/mcp`]);
     }
   });
 });

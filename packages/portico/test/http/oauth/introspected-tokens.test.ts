@@ -96,7 +96,7 @@ onEachDatabase("tokens of another issuer", (database) => {
   });
 
   test("only a client that acts for itself can change users", async () => {
-    const [user] = (await server.request("/users")).body.data;
+    const user = await server.create("/users", { name: "Member", email: "member@example.com" });
     const rename = (key: string) =>
       server.request(`/users/${user.id}`, { method: "PATCH", key, body: { name: user.name } });
     const scope = "users:write";

@@ -1,13 +1,15 @@
 // The commands of `portico` with a running server: their output, and the one line with which they fail.
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { describe, test } from "node:test";
 import packageJson from "../../../package.json" with { type: "json" };
 import { serve } from "../../support/scenario.ts";
-import { onEachDatabase, portico, porticoProcess } from "../../support/server.ts";
+import { onEachDatabase, portico, porticoProcess, program } from "../../support/server.ts";
 
 const commands = [
   "serve",
+  "dev",
   "migrate",
   "explain",
   "tenant create",
@@ -19,6 +21,10 @@ const commands = [
   "key revoke",
   "key revoke-all",
   "event list",
+  "job list",
+  "job retry",
+  "job run",
+  "job runs",
   "mail list",
   "mail show",
   "mail resend",
@@ -39,6 +45,12 @@ test("portico --help lists every command, and so does portico without a command"
     assert.deepEqual([code, stderr], [0, ""]);
     for (const command of commands) assert.match(stdout, new RegExp(`^ {2}${command} `, "m"));
   }
+});
+
+test("a reader of the output that ends early is no error", () => {
+  const words = ["-o", "pipefail", "-c", '"$0" "$1" --version | true', process.execPath, program];
+  const { status, stderr } = spawnSync("bash", words, { encoding: "utf8" });
+  assert.deepEqual([status, stderr], [0, ""]);
 });
 
 test("--help of a command needs no database and lists its options", async () => {

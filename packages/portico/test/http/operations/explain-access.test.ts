@@ -130,6 +130,20 @@ onEachDatabase("portico explain --as", (database) => {
     assert.match(statements[0]!.sql, /"status" = /);
   });
 
+  test("a policy that throws", async () => {
+    const [owner] = (await server.request("/users?email=ada@example.com")).body.data;
+    process.env.TEST_THROWS_FOR = String(owner.id);
+    for (const words of [
+      ["/alarms"],
+      ["/alarms/alarm_00000000000000000000000000", "--method", "PATCH"],
+      ["{ alarms { id } }", "--graphql"],
+    ]) {
+      const [path = "", ...options] = words;
+      const { stderr } = await portico(workspace, ["explain", path, "--as", owner.id, ...options], { cwd });
+      assert.equal(stderr, "portico: resource alarm: its policy throws: Error: no such user\n", path);
+    }
+  });
+
   test("anonymous callers", async () => {
     const { as, failing, refused } = await explain(`/posts/${ids.draft}`, "anonymous");
     assert.deepEqual([as.kind, as.scopes, refused?.status], ["anonymous", [], 404]);
@@ -150,11 +164,25 @@ onEachDatabase("portico explain --as", (database) => {
     ]);
   });
 
+  test("routes: who may call them", async () => {
+    assert.equal((await explained("/v1/stats?year=2026")).refused?.code, "insufficient_scope");
+    assert.equal((await explained(`/projects/${ids.joined}/closings`, "DELETE")).refused, null);
+    assert.equal((await explained("/version")).refused, null);
+    assert.equal((await explain("/version", "anonymous")).refused, null);
+    assert.equal((await explain("/stats", "anonymous")).refused?.code, "authentication_required");
+    const { stdout } = await portico(workspace, ["explain", "/v1/stats"], { cwd });
+    const line = "GET /v1/stats is a route, whose code decides what it reads and writes.";
+    assert.equal(stdout, `${line} It needs the scope stats:read.\n`);
+  });
+
   test("who cannot send requests, and what cannot be explained", async () => {
     const failures: readonly (readonly [words: string[], line: RegExp])[] = [
       [["/projects", "--as", "nobody@example.com"], /the tenant has no active user nobody@example\.com/],
       [["/projects", "--as", "user_00000000000000000000000000"], /the tenant has no active user user_0/],
-      [["/projects", "--as", "api_key_00000000000000000000000000"], /the tenant has no valid key api_key_0/],
+      [
+        ["/projects", "--as", "api_key_00000000000000000000000000"],
+        /the tenant has no valid secret key api_key_0.*--as anonymous/,
+      ],
       [["/projects", "--method", "PATCH"], /--method needs --as/],
       [["/projects", "--method", "PATCH", "--as", grace.id], /the API has no PATCH of a row at \/projects/],
       [["/projects?x=1", "--as", grace.id], /`x`/],

@@ -3,6 +3,9 @@
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
+import { composeApp } from "../../../src/runtime/compose.ts";
+import { readSettings } from "../../../src/runtime/settings/settings.ts";
+import company from "../../fixtures/company/portico.config.ts";
 import { Browser, type Shown } from "../../support/browser.ts";
 import { emailTo, linkIn } from "../../support/emails.ts";
 import { expectError, requestGraphql } from "../../support/graphql/request.ts";
@@ -82,6 +85,76 @@ onEachDatabase("people with fields of the app", (database) => {
       });
       expectAnswer(await change(openId), { status: 200, body: { user: { teamId: openId, phone: "556" } } });
     }
+  });
+
+  test("people change the fields of the app that they may change on their page, and no others", async () => {
+    const user = await join("member");
+    const browser = new Browser();
+    await signInAndAllow(browser, authorizeUrl(server, client, "openid").url, user);
+    const submit = async (fields: Readonly<Record<string, string>>): Promise<Shown> =>
+      browser.submit(await browser.open(`${server.url}/oauth/account`), fields, 'value="details"');
+    const rowOf = async () => (await usersWithEmail(server, user.email))[0];
+    const about = 'Ada\r\n</textarea>"<b>';
+    const entered = { phone: "555", about, shift: "late", isListed: "false", desk: "7" };
+    const saved = await submit({ ...entered, awayUntil: "2026-12-01T09:30" });
+    assert.match(saved.text, /Your changes were saved/);
+    const changed = {
+      phone: "555",
+      about: about.replace("\r\n", "\n"),
+      shift: "late",
+      isListed: false,
+      desk: 7,
+    };
+    const row = await rowOf();
+    assert.partialDeepStrictEqual(row, { ...changed, awayUntil: "2026-12-01T09:30:00.000Z" });
+    for (const shown of [
+      'name="phone" value="555" maxlength="30"',
+      '<option value="late" selected>',
+      '<option value="false" selected>No',
+      'name="desk" value="7" step="1" min="1" max="99">',
+      'name="awayUntil" value="2026-12-01T09:30:00.000"',
+      "\nAda\n&lt;/textarea&gt;&quot;&lt;b&gt;</textarea>",
+    ])
+      assert.ok(saved.text.includes(shown), shown);
+    assert.ok(!saved.text.includes('name="teamId"'), "no form for references");
+    for (const [wrong, label] of [
+      [{ phone: "x".repeat(31) }, "Phone"],
+      [{ shift: "never" }, "Shift"],
+      [{ shift: "" }, "Shift"],
+      [{ isListed: "perhaps" }, "Is listed"],
+      [{ desk: "0" }, "Desk"],
+      [{ desk: "1e999" }, "Desk"],
+      [{ desk: "x" }, "Desk"],
+      [{ awayUntil: "tomorrow" }, "Away until"],
+    ] as const) {
+      const refused = await submit(wrong);
+      assert.equal(refused.status, 422, JSON.stringify(wrong));
+      assert.match(refused.text, new RegExp(`${label} is not valid`));
+    }
+    await submit({
+      plan: "paid",
+      role: "owner",
+      active: "false",
+      teamId: openId,
+      email: "other@example.com",
+      name: "X",
+    });
+    await submit({ awayUntil: "", desk: "", phone: "" });
+    assert.deepEqual(await rowOf(), {
+      ...{ ...row, awayUntil: null, desk: null, phone: null },
+      updatedAt: (await rowOf()).updatedAt,
+    });
+  });
+
+  test("the schemas of me have the fields of the app, and its changes those that people may change", () => {
+    const { operations } = composeApp(company, readSettings({})).model;
+    const [get, update] = ["getMe", "updateMe"].map((id) => operations.find((each) => each.id === id)!);
+    const added = ["phone", "teamId", "about", "shift", "isListed", "desk", "awayUntil"];
+    const { user } = get!.output!.properties as Record<string, { properties: object; required: string[] }>;
+    assert.deepEqual(user!.required, ["id", "name", "email", "role", "phone", "plan", ...added.slice(1)]);
+    assert.deepEqual(Object.keys(user!.properties), user!.required);
+    assert.deepEqual(Object.keys(update!.input!.properties as object), ["name", "email", ...added]);
+    assert.deepEqual(update!.output, get!.output);
   });
 
   test("the name of a person makes no link in the email to an address that they enter", async () => {

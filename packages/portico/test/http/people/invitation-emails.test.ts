@@ -1,4 +1,4 @@
-// The emails of invitations, how many there are, and the tenants that they belong to.
+// The emails and events of invitations, how many there are, and the tenants that they belong to.
 
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
@@ -6,8 +6,12 @@ import { test } from "node:test";
 import { Browser } from "../../support/browser.ts";
 import { openReader, writeDirectly } from "../../support/database-reader.ts";
 import { emailsTo, emailTo } from "../../support/emails.ts";
+import { TestStream } from "../../support/graphql/event-stream.ts";
+import { subscriptionStarted } from "../../support/graphql/subscriptions.ts";
+import { TestSocket } from "../../support/graphql/web-socket.ts";
+import { makeKey } from "../../support/keys.ts";
 import { password } from "../../support/oauth.ts";
-import { invitationKind, invitationLink, invite } from "../../support/people.ts";
+import { acceptLink, invitationKind, invitationLink, invite } from "../../support/people.ts";
 import { expectAnswer, makeTenant, runCommand, serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
 
@@ -60,6 +64,44 @@ onEachDatabase("emails of invitations", (database) => {
     assert.deepEqual((await server.request("/v1/invitations", { key })).body.data, []);
     // The same address may be invited by both.
     await invite(server, { email }, { key });
+  });
+
+  test("those with users:write of the tenant get the events of invitations, and nobody else", async () => {
+    const other = await makeTenant(server.workspace, "*", { cwd });
+    const member = await server.create("/users", { name: "Member", email: "no-events@example.com" });
+    const { key: members } = await makeKey(server, { ownerId: member.id, scopes: ["*"] });
+    const query = (kind: string): string => `subscription { invitation${kind} { email status } }`;
+    const [created, updated, others] = await Promise.all([
+      TestStream.open(server.portico, query("Created")),
+      TestStream.open(server.portico, query("Updated")),
+      TestStream.open(server.portico, query("Created"), { key: other.key }),
+    ]);
+    const socket = await TestSocket.ready(server.portico, members);
+    try {
+      socket.subscribe("1", query("Created"));
+      const refused = await socket.message(({ type }) => type === "error");
+      assert.match(JSON.stringify(refused), /insufficient_scope/);
+      await subscriptionStarted();
+      const { id, email } = await invite(server, { email: "events@example.com" });
+      await acceptLink(await invitationLink(server, email));
+      const [first] = await created.results(1);
+      assert.deepEqual(first.data.invitationCreated, { email, status: "pending" });
+      const [accepted] = await updated.results(1);
+      assert.deepEqual(accepted.data.invitationUpdated, { email, status: "accepted" });
+      const logged = await server.request(`/v1/events?resourceId=${id}`);
+      assert.deepEqual(
+        logged.body.data.map(({ type }: { type: string }) => type),
+        ["invitation.updated", "invitation.created"],
+      );
+      assert.equal(
+        (await server.request(`/v1/events?resourceId=${id}`, { key: other.key })).body.data.length,
+        0,
+      );
+      assert.deepEqual(others.allResults, []);
+    } finally {
+      for (const stream of [created, updated, others]) stream.close();
+      await socket.close();
+    }
   });
 
   test("an invitation of a deleted tenant is refused", async () => {

@@ -158,7 +158,7 @@ onEachDatabase("pages for people", (database) => {
     const browser = await signedIn(user);
     const account = await browser.open(url("/account"));
     const saved = await browser.submit(account, { name: " Rear Admiral " }, 'value="name"');
-    assert.match(saved.text, /Your name was changed/);
+    assert.match(saved.text, /Your changes were saved/);
     assert.equal((await stateOf(user)).name, "Rear Admiral");
     for (const name of ["", " ", "x".repeat(201)])
       assert.equal((await browser.submit(account, { name }, 'value="name"')).status, 422, name);

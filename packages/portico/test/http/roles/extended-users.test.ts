@@ -206,7 +206,7 @@ describe("wrong fields of users", () => {
     [
       "an invalid option of a field",
       ofUsers({ fields: { phone: text({ max: -1, optional: true }) } }),
-      /^resource user, field phone: min and max count characters$/,
+      /^resource user, field phone: min and max count characters: whole numbers from 0$/,
     ],
     [
       "two extensions",

@@ -97,7 +97,12 @@ onEachDatabase("roles of users", (database) => {
     assert.equal(result.errors[0].extensions.code, "forbidden", JSON.stringify(result));
     expectAnswer(await patch(other.id, { role: "owner" }), { status: 200, body: { role: "owner" } });
     // An owner is above a credential without every scope.
-    for (const change of [{ email: "taken@example.com" }, { active: false }, { role: "member" }])
+    for (const change of [
+      { email: "taken@example.com" },
+      { active: false },
+      { role: "member" },
+      { name: "Taken" },
+    ])
       expectAnswer(await patch(other.id, change, limited), forbidden);
     expectAnswer(await server.request(`/users/${other.id}`, { method: "DELETE", key: limited }), forbidden);
   });
