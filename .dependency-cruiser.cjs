@@ -205,6 +205,8 @@ module.exports = {
           "^bench/",
           "^examples/",
           "^packages/create-portico/templates/",
+          // The runner of the tests imports it into each process.
+          "^packages/portico/test/support/time-limit\\.ts$",
         ],
       },
       to: {},
