@@ -144,18 +144,33 @@ export function helpOf(command: Command): string {
   return [`portico ${words}`, "", command.summary, "", ...rows].join("\n");
 }
 
-/** The help text of several commands. */
+/** The help text of `portico`: every command. */
 export function helpOfAll(commands: readonly Command[]): string {
-  const names = commands.map(({ name, positionals = [] }) => [name, ...positionals].join(" "));
-  const width = Math.max(...names.map(({ length }) => length));
-  const rows = commands.map(({ summary }, index) => `  ${names[index]!.padEnd(width)}  ${summary}`);
   return [
     "portico COMMAND [options]",
     "",
     "Serves the API that portico.config.ts declares, and manages its tenants, users, keys and clients.",
     "",
-    ...rows,
+    ...summaries(commands),
     "",
     "portico COMMAND --help shows the options of a command. Settings are environment variables, such as DATABASE_URL and PORT.",
   ].join("\n");
+}
+
+/** The help text of the commands that begin with the same word, such as `key`. */
+export function helpOfGroup(word: string, commands: readonly Command[]): string {
+  const call = `portico ${word} COMMAND`;
+  return [
+    `${call} [options]`,
+    "",
+    ...summaries(commands),
+    "",
+    `${call} --help shows the options of a command.`,
+  ].join("\n");
+}
+
+function summaries(commands: readonly Command[]): string[] {
+  const names = commands.map(({ name, positionals = [] }) => [name, ...positionals].join(" "));
+  const width = Math.max(...names.map(({ length }) => length));
+  return commands.map(({ summary }, index) => `  ${names[index]!.padEnd(width)}  ${summary}`);
 }

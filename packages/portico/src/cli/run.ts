@@ -3,7 +3,14 @@
 import packageJson from "../../package.json" with { type: "json" };
 import { OperatorError } from "../errors.ts";
 import type { Project } from "../runtime/config.ts";
-import { type Command, type CommandOutput, helpOf, helpOfAll, parseArguments } from "./command.ts";
+import {
+  type Command,
+  type CommandOutput,
+  helpOf,
+  helpOfAll,
+  helpOfGroup,
+  parseArguments,
+} from "./command.ts";
 
 const { version } = packageJson;
 
@@ -45,13 +52,15 @@ const renamedCommands: Readonly<Record<string, string>> = {
  */
 export async function run(words: readonly string[], project: Project): Promise<string | undefined> {
   const [first, second] = words;
+  if (first === "help" && second !== undefined) return run([...words.slice(1), "--help"], project);
   if (first === undefined || isHelpFlag(first)) return helpOfAll(await everyCommand());
   if (["--version", "-v"].includes(first)) return version;
   const commands = Object.hasOwn(groups, first) ? (await groups[first]!()).commands : [];
   const command = commands.find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
   if (!command) {
-    if (commands.length > 0 && (second === undefined || isHelpFlag(second))) return helpOfAll(commands);
-    const name = words.slice(0, 2).join(" ");
+    if (commands.length > 0 && (second === undefined || isHelpFlag(second)))
+      return helpOfGroup(first, commands);
+    const name = second === undefined || second.startsWith("-") ? first : `${first} ${second}`;
     const renamed = renamedCommands[name];
     if (renamed !== undefined) throw new OperatorError(`'${name}' is now '${renamed}'`);
     throw new OperatorError(`unknown command '${name}'; see portico --help`);

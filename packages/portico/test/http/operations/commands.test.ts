@@ -7,43 +7,15 @@ import packageJson from "../../../package.json" with { type: "json" };
 import { serve } from "../../support/scenario.ts";
 import { onEachDatabase, portico, porticoProcess, program } from "../../support/server.ts";
 
-const commands = [
-  "serve",
-  "dev",
-  "migrate",
-  "explain",
-  "tenant create",
-  "user create",
-  "key create",
-  "key list",
-  "key update",
-  "key rotate",
-  "key revoke",
-  "key revoke-all",
-  "event list",
-  "job list",
-  "job retry",
-  "job run",
-  "job runs",
-  "mail list",
-  "mail show",
-  "mail resend",
-  "key usage",
-  "log list",
-  "client create",
-  "client list",
-  "client rotate",
-  "client delete",
-  "signing-key rotate",
-] as const;
-
 const unreachable = { databaseUrl: "file:/dev/null/portico.db" };
 
-test("portico --help lists every command, and so does portico without a command", async () => {
+const { stdout: help } = await portico(unreachable, ["--help"]);
+const commands = [...help.matchAll(/^ {2}([a-z-]+(?: [a-z-]+)?)/gm)].map(([, name]) => name!);
+
+test("portico lists every command, and so do --help, -h and help", async () => {
   for (const words of [[], ["--help"], ["-h"], ["help"]]) {
     const { code, stdout, stderr } = await porticoProcess(unreachable, words);
-    assert.deepEqual([code, stderr], [0, ""]);
-    for (const command of commands) assert.match(stdout, new RegExp(`^ {2}${command} `, "m"));
+    assert.deepEqual([code, stdout, stderr], [0, help, ""]);
   }
 });
 
@@ -53,25 +25,29 @@ test("a reader of the output that ends early is no error", () => {
   assert.deepEqual([status, stderr], [0, ""]);
 });
 
-test("--help of a command needs no database and lists its options", async () => {
+test("--help and help of a command need no database and list its options", async () => {
   await Promise.all(
     commands.map(async (command) => {
       const { code, stdout, stderr } = await portico(unreachable, [...command.split(" "), "--help"]);
       assert.deepEqual([code, stderr], [0, ""], command);
       assert.match(stdout, new RegExp(`^portico ${command}`));
       for (const option of ["--json", "--help"]) assert.match(stdout, new RegExp(`^ {2}${option} `, "m"));
+      assert.deepEqual(await portico(unreachable, ["help", ...command.split(" ")]), { code, stdout, stderr });
     }),
   );
 });
 
 test("the first word of several commands lists them", async () => {
-  const { code, stdout, stderr } = await portico(unreachable, ["key"]);
-  assert.deepEqual([code, stderr], [0, ""]);
-  const listed = commands.filter((command) => new RegExp(`^ {2}${command} `, "m").test(stdout));
-  assert.deepEqual(
-    listed,
-    commands.filter((command) => command.startsWith("key ")),
-  );
+  for (const words of [["key"], ["key", "--help"], ["help", "key"]]) {
+    const { code, stdout, stderr } = await portico(unreachable, words);
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.match(stdout, /^portico key COMMAND /);
+    const listed = commands.filter((command) => new RegExp(`^ {2}${command} `, "m").test(stdout));
+    assert.deepEqual(
+      listed,
+      commands.filter((command) => command.startsWith("key ")),
+    );
+  }
 });
 
 test("--version prints the version of the package", async () => {
@@ -95,6 +71,7 @@ test("an invalid call fails with one line and exit code 1", async () => {
   const calls: readonly (readonly [string, RegExp])[] = [
     ["dance", /unknown command 'dance'; see portico --help/],
     ["key dance", /unknown command 'key dance'/],
+    ["help dance", /unknown command 'dance'; see portico --help/],
     ["--version-of-what", /unknown command/],
     ["key create --color red", /--color/],
     ["key create", /--name is required/],
