@@ -128,7 +128,7 @@ export function collection(transport: Transport, version: string, container: str
 
 /**
  * An object whose members are created when they are read. `then`, for which `await` asks, `toJSON` and the members of every
- * object are no requests.
+ * object are not requests.
  */
 export function byName(member: (name: string) => unknown, target: object = {}): unknown {
   return new Proxy(target, {

@@ -1,4 +1,4 @@
-// Routes that are no operations of the model, such as those of GraphQL and OAuth, as data for descriptions of the API.
+// Routes that are not operations of the model, such as those of GraphQL and OAuth, as data for descriptions of the API.
 
 import type { ErrorCode } from "../errors.ts";
 import type { JsonSchema } from "../model/json-schema.ts";

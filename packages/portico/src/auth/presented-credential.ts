@@ -9,7 +9,7 @@ export function presentedCredential({ headers, rawHeaders }: PresentedHeaders): 
   if (authorization !== undefined && (apiKey !== undefined || hasDuplicateAuthorization(rawHeaders))) {
     throw new Problem("malformed_request", "Send one credential: either Authorization or X-API-Key, once.");
   }
-  // A repeated X-API-Key header is joined to a list, which is no valid key.
+  // A repeated X-API-Key header is joined to a list, which is not a valid key.
   if (apiKey !== undefined) return String(apiKey);
   if (authorization === undefined) throw new Problem("authentication_required", undefined, [], challenge());
   // RFC 6750, section 2.1; the name of the scheme is case-insensitive (RFC 9110, section 11.1).

@@ -11,7 +11,7 @@ try {
   if (words[0] !== "dev") loadEnvironmentFile(folder);
   const output = await run(words, { folder, environment: process.env });
   if (output !== undefined) {
-    // A reader that has seen enough, such as `head`, is no error.
+    // It is not an error if the reader stops early, as `head` does.
     process.stdout.once("error", () => {});
     process.stdout.write(`${output}\n`);
   }

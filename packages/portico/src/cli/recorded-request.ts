@@ -94,7 +94,7 @@ export async function requestGraphql(
     throw new RefusedRequest(first.problem.status, first.problem.code, first.formatted.message);
 }
 
-/** A policy has thrown, or returned what is no condition. */
+/** A policy has thrown, or returned something that is not a condition. */
 function isOfPolicy(error: unknown): boolean {
   return error instanceof PolicyError || error instanceof OperatorError;
 }

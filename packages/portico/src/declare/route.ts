@@ -1,4 +1,4 @@
-// The declaration of a route: an operation whose answer is no row of a resource, such as statistics.
+// The declaration of a route: an operation that does not answer with a row of a resource, such as statistics.
 
 import type { Caller } from "./caller.ts";
 import type { Deprecation } from "./field-options.ts";

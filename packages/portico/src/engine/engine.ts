@@ -150,7 +150,7 @@ export class Engine extends Writes {
   }
 
   /**
-   * Runs writes in one transaction. One that throws is undone by itself, so that `work` may catch its error. If the
+   * Runs writes in one transaction. One that throws is undone separately, so that `work` may catch its error. If the
    * transaction conflicts with a concurrent one, `work` runs again.
    *
    * @param work gets the writes, which know the rows that they have written, and the transaction

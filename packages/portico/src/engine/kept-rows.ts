@@ -15,7 +15,7 @@ export class KeptRows {
 
   /**
    * Begins a deletion.
-   * @param id the row with which others are deleted; undefined while each row is deleted by itself
+   * @param id the row with which others are deleted; undefined while each row is deleted separately
    */
   begin({ isSoftDeleted }: ResourceModel, id?: string): void {
     this.#isSoft = isSoftDeleted;

@@ -159,8 +159,8 @@ export function parsePolicyResult(
 }
 
 /**
- * Handles the rejections of all promises in a result that is refused. A promise is no part of a condition, and one that is
- * rejected without a handler ends the process.
+ * Handles the rejections of all promises in a result that is refused. A promise cannot be part of a condition, and
+ * one that is rejected without a handler ends the process.
  */
 function ignoreRejections(result: unknown, seen = new Set<unknown>()): void {
   if (result instanceof Promise) result.catch(() => {});

@@ -65,7 +65,7 @@ export class RowDeletion {
     return !affectsOthers(resource) && !isHooked && !markOnDelete;
   }
 
-  /** Deletes locked rows of a resource that `isLeaf`, each by itself. @throws Problem `forbidden` */
+  /** Deletes locked rows of a resource that `isLeaf`, one by one. @throws Problem `forbidden` */
   async deleteLocked(resource: ResourceModel, rows: readonly LockedRow[]): Promise<void> {
     await this.#policy.requireAllWritable(resource, "delete", rows);
     this.#kept.begin(resource);

@@ -47,7 +47,7 @@ export function parseListOptions(
   if (unknown !== undefined) refuse(`has the unknown option ${unknown}; use sort, limit or after`);
   const { sort, limit, after } = options as ListOptions;
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= maxListed))
-    refuse(`has a limit that is no whole number from 1 to ${maxListed}`);
+    refuse(`has a limit that is not a whole number from 1 to ${maxListed}`);
   if (after !== undefined && typeof after !== "string") refuse("has an after that is not the id of a row");
   return { sort: parseSort(resource, sort, refuse), limit, after };
 }

@@ -54,7 +54,7 @@ export class RowReads {
     const rows = await this.#read(resource, conditions, { sort, limit: limit ?? maxListed + 1 }, position);
     if (limit === undefined && rows.length > maxListed)
       refuse(
-        `finds more than ${maxListed} rows; add a limit, and go on with after, the id of the last row of each list`,
+        `finds more than ${maxListed} rows; add a limit, and continue with after, the id of the last row of each list`,
       );
     return rows;
   }

@@ -29,7 +29,7 @@ export interface EventListRequest {
   readonly isBackward: boolean;
 }
 
-/** Longer texts are no ids. */
+/** Longer texts cannot be ids. */
 const maxIdLength = 100;
 
 /** A filter whose lists are in one order: the cursors of a list do not depend on the order of its values. */

@@ -49,7 +49,7 @@ interface Range {
 
 interface Found {
   readonly events: readonly VisibleEvent[];
-  /** Where to go on; undefined if there is nothing more. */
+  /** The position to continue from; undefined at the end. */
   readonly stoppedAt: Position | undefined;
 }
 
@@ -229,7 +229,7 @@ class FoundEvents {
     return true;
   }
 
-  /** Whether so much has been read for the page that it must end, whatever of it the caller sees. */
+  /** Whether so much has been read for the page that it must end, even if the caller sees little of it. */
   exceeds(read: readonly RecordedEvent[]): boolean {
     this.#readCharacters += read.reduce((sum, { row }) => sum + row.length, 0);
     return this.#readCharacters > maxAnswerBytes;

@@ -1,4 +1,4 @@
-// Reads recorded events of several resources of a tenant, for whatever reads them later than they happen: the event log and
+// Reads recorded events of several resources of a tenant, for code that reads them after they happened: the event log and
 // webhooks. A reader keeps a position and needs no process to listen meanwhile.
 
 import { isId } from "../lib/id.ts";

@@ -73,7 +73,7 @@ export class LeasedReader {
     while (!signal.aborted && (await this.#readBatch()));
   }
 
-  /** Lets another process go on at once. */
+  /** Lets another process continue at once. */
   async stop(): Promise<void> {
     if (!this.#position) return;
     this.#position = undefined;

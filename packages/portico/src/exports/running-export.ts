@@ -22,7 +22,7 @@ export class RunningExport {
     this.#free = free;
     this.#timeout = setTimeout(() => {
       onTimeout(
-        new Problem("unavailable", "The export took too long. Go on behind its last row with after."),
+        new Problem("unavailable", "The export took too long. Continue after its last row with `after`."),
       );
       this.close();
     }, maxMs);

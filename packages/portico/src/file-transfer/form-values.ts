@@ -5,7 +5,7 @@ import { Problem } from "../errors.ts";
 import { attributeSchema } from "../model/json-schema.ts";
 import type { Attribute, ResourceModel } from "../model/model.ts";
 
-/** A part of a form that is no file. */
+/** A part of a form that is not a file. */
 export interface FormField {
   readonly name: string;
   readonly value: string;

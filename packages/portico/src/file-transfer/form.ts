@@ -30,7 +30,7 @@ const maxFiles = 20;
 /**
  * @param onFile reads the content of a file
  * @throws Problem `malformed_request`, `payload_too_large`
- * @throws what `onFile` throws, once no file is read any more
+ * @throws what `onFile` throws, once no more files are read
  */
 export async function readForm(
   headers: IncomingHttpHeaders,

@@ -1,4 +1,4 @@
-// Deletes the contents of files that no row has any more. A file is marked in the transaction that gives it up, so a crash
+// Deletes the contents of files that no row has any longer. A file is marked in the transaction that gives it up, so a crash
 // loses none.
 
 import type { PeriodicWork } from "../jobs/periodic-task.ts";

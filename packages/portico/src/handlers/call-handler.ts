@@ -10,7 +10,7 @@ import type { DeclaredHandler } from "./declared-handlers.ts";
 
 /**
  * How many handlers may have caused each other's events. Then an event is set aside: handlers that write rows of each other,
- * or the row that they handle, would go on forever.
+ * or the row that they handle, would never end.
  */
 export const maxDepth = 10;
 

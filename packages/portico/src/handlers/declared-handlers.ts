@@ -18,7 +18,7 @@ export function patternOf(name: string): string {
   return name.split("/", 1)[0]!;
 }
 
-/** @throws OperatorError for a handler that is no function, and for a name that is not allowed */
+/** @throws OperatorError for a handler that is not a function, and for a name that is not allowed */
 export function declaredHandlers(on: LooseHandlers = {}): readonly DeclaredHandler[] {
   if (!isObject(on)) refuse("must be an object of functions by type of event");
   return Object.entries(on).flatMap(([pattern, declared]): DeclaredHandler[] => {
@@ -43,7 +43,7 @@ export function requireKnownEvents(handlers: readonly DeclaredHandler[], { resou
     if (types.some((type) => selectsType([pattern], type))) continue;
     const declared = resources.filter(({ recordsEvents, isExposed }) => recordsEvents && isExposed);
     refuse(
-      `${JSON.stringify(pattern)} is no event of a resource; write created, updated, deleted or * after one of ${eventTypesOf(
+      `${JSON.stringify(pattern)} is not an event of a resource; write created, updated, deleted or * after one of ${eventTypesOf(
         declared,
       )
         .filter((type) => type.endsWith(".created"))

@@ -59,7 +59,7 @@ export class JobQueuer {
     return this.#reader.poll(signal);
   }
 
-  /** Lets another process go on at once. */
+  /** Lets another process continue at once. */
   stop(): Promise<void> {
     return this.#reader.stop();
   }

@@ -51,7 +51,7 @@ async function startHandlers(
     // After an outage, processes that declare a handler may start later than this one.
     if (Date.now() - startedAt < forgetAfterMs) return;
     for (const handler of await forgetUnseen(store))
-      report("a handler is not declared any more; its pending calls are set aside", { handler });
+      report("a handler is no longer declared; its pending calls are set aside", { handler });
   };
   if (handlers.length === 0) {
     const task = { name: "forgetting handlers", intervalMs: registerIntervalMs, run: forget };

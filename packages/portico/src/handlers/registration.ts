@@ -92,7 +92,7 @@ export async function registeredHandlers(
 
 /**
  * Forgets the handlers that no process has declared for a time, and sets their pending calls aside. One that is declared
- * again begins anew.
+ * again starts over.
  */
 export async function forgetUnseen(store: Store, now: number = Date.now()): Promise<readonly string[]> {
   const before = new Date(now - forgetAfterMs).toISOString();
@@ -105,7 +105,7 @@ export async function forgetUnseen(store: Store, now: number = Date.now()): Prom
       await abandonJobs(store).run(session, {
         handler: name,
         now: at,
-        error: "The handler is not declared any more.",
+        error: "The handler is no longer declared.",
       });
       forgotten.push(name);
     });

@@ -21,7 +21,7 @@ const fileQuota: Quota = { limit: 300, windowSeconds: 60 };
 
 const tooManyFiles = "Too many files were requested from this address. Wait for the seconds in Retry-After.";
 
-/** Errors that count as failed authentication. A missing credential does not: it is no attempt to guess one. */
+/** Errors that count as failed authentication. A missing credential does not: it is not an attempt to guess one. */
 const failures: ReadonlySet<unknown> = new Set(["invalid_credential", "wrong_environment"]);
 
 const tooManyFailures =

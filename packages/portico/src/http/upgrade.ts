@@ -18,7 +18,7 @@ type OpenSocket = (request: IncomingMessage, connection: Duplex, head: Buffer, r
 /** Opens WebSockets at one path and refuses them at all others. */
 export function handleUpgrades(server: Server, path: string, open: OpenSocket): void {
   server.on("upgrade", (request, connection, head) => {
-    // A caller that closes the connection now is no error.
+    // It is not an error if the caller closes the connection now.
     connection.on("error", () => {});
     const requestId = randomUUID();
     try {

@@ -79,8 +79,9 @@ export class IdempotentRequests {
    *   what `prepare` returned
    * @param options.prepare reads what the request needs before the transaction, in which reading would hold up other
    *   writes; it does not run if the request was answered before
-   * @throws Problem `idempotency_key_reused`, `idempotency_in_progress`, `conflict` for an answer that cannot be read any
-   *   more, `not_found` for one with rows that the caller may not see any more, `rate_limited` if the tenant has stored too much
+   * @throws Problem `idempotency_key_reused`, `idempotency_in_progress`, `conflict` for an answer that can no longer be
+   *   read, `not_found` for one with rows that the caller may no longer see, `rate_limited` if the tenant has stored too
+   *   much
    * @throws what `work` throws, and what it threw when the key was first used
    */
   async run<Prepared = undefined>(
@@ -151,7 +152,7 @@ export class IdempotentRequests {
     if (text !== undefined) return JSON.parse(text) as StoredAnswer;
     throw new Problem(
       "conflict",
-      "The request was carried out, but its answer cannot be read any more, because PORTICO_SECRET was replaced. Read the data to see the result.",
+      "The request was carried out, but its answer can no longer be read, because PORTICO_SECRET was replaced. Read the data to see the result.",
     );
   }
 
@@ -166,14 +167,14 @@ export class IdempotentRequests {
     this.#bytes.add(key.tenantId, answer.length);
   }
 
-  /** @throws Problem `not_found` if the answer has rows that the caller may not see any more */
+  /** @throws Problem `not_found` if the answer has rows that the caller may no longer see */
   async #requireVisible(caller: Caller, { rows }: StoredAnswer): Promise<void> {
     for (const [name, ofResource] of Map.groupBy(rows, ([resource]) => resource)) {
       const resource = this.#engine.model.resource.get(name);
       const written = ofResource.map(([_, row]) => row);
-      // Nobody can say who may see rows of a resource that is not declared any more.
+      // Nobody can say who may see rows of a resource that is no longer declared.
       if (!resource || !(await this.#areVisible(caller, resource, written)))
-        throw new Problem("not_found", "You may not see the result of this request any more.");
+        throw new Problem("not_found", "You may no longer see the result of this request.");
     }
   }
 

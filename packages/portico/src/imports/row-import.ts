@@ -201,7 +201,7 @@ export class RowImport {
   #withoutIgnored(body: unknown): unknown {
     const { resource, ignoresReadOnly } = this.#request;
     if (!ignoresReadOnly || !isPlainObject(body)) return body;
-    // A file in an export is no file that a row can have: it names another row's.
+    // A file in an export cannot be imported: it belongs to another row.
     const isIgnored = (each: Attribute): boolean => each.isReadOnly || isExportedFile(each, body[each.name]);
     const ignored = resource.attributes.filter((each) => isIgnored(each) && each !== resource.parent);
     return without(body, [

@@ -52,7 +52,7 @@ export async function runTimed(
     clearTimeout(timer);
     stopping.removeEventListener("abort", stop);
     results.end();
-    // What it has started without waiting for it must not write any more.
+    // What it has started without waiting for it must no longer write.
     ending.abort(new Error("the code that called this has ended; await every operation before it returns"));
   }
 }

@@ -31,7 +31,7 @@ export class AwaitedResults {
   /** The result of an operation, to be returned to the code that has begun it. */
   add<T>(operation: Promise<T>): Promise<T> {
     const result = new Result<T>((resolve) => resolve(operation));
-    // Nothing can fail with it any more: its failure is a warning.
+    // Nothing is left that can fail with it: its failure is a warning.
     const hasEnded = this.#hasEnded;
     this.#unawaited.set(result, undefined);
     const succeed = (): void => void this.#unawaited.delete(result);

@@ -27,7 +27,7 @@ export class Encryption {
   }
 
   /**
-   * Encrypts again what is encrypted with a secret that is not the first one any more.
+   * Encrypts again what is encrypted with a secret that is no longer the first one.
    * @returns undefined if there is nothing to do, or no secret decrypts the text
    */
   renew(encrypted: string): string | undefined {

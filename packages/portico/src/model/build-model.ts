@@ -35,7 +35,7 @@ export interface ModelOptions {
   readonly reports?: readonly Report[];
   /** The fields that an app adds to users and that they may change themselves. */
   readonly selfEditable?: readonly string[];
-  /** Operations of modules on what is no resource. */
+  /** Operations of modules that belong to no resource. */
   readonly operations?: readonly DeclaredModuleOperation[];
 }
 

@@ -25,7 +25,7 @@ export function keptCountShape({ options }: CountShape): AttributeShape | undefi
   const { kept, description, deprecated } = options;
   if (!kept) return undefined;
   const described = { ...(description !== undefined && { description }), ...(deprecated && { deprecated }) };
-  // A write of a counted row is no update of the row that counts it.
+  // A write of a counted row does not update the row that counts it.
   const stored = { default: 0, min: 0, max: maxCount, readOnly: true, excludeFromETag: true } as const;
   return { kind: "integer", options: { ...stored, ...described } };
 }
@@ -104,7 +104,7 @@ function countedReference(
   const reference =
     by === undefined ? (parent ?? references[0]) : references.find((each) => each.reference!.name === by);
   return (
-    reference ?? refuse(`by names ${by}, which is no reference to ${target.name}; use ${names.join(", ")}`)
+    reference ?? refuse(`by names ${by}, which is not a reference to ${target.name}; use ${names.join(", ")}`)
   );
 }
 

@@ -51,7 +51,7 @@ export interface Operation {
   readonly summary: string | undefined;
 }
 
-/** An operation of a module on something that is no resource: `GET /grants`. The module registers its routes. */
+/** An operation of a module that belongs to no resource: `GET /grants`. The module registers its routes. */
 export interface ModuleOperation
   extends Pick<
     Operation,

@@ -19,7 +19,7 @@ export interface RoutePathParts {
 
 const segment = "[a-z0-9]+(?:[-.][a-z0-9]+)*";
 const parameter = "\\{[a-z][a-zA-Z0-9]{0,40}\\}";
-/** The first segment names what the route is about, so it is no parameter. */
+/** The first segment names what the route is about, so it cannot be a parameter. */
 const pathPattern = new RegExp(
   `^(${routeMethods.join("|")}) /(v\\d{1,4})((?:/${segment})(?:/${segment}|/${parameter})*)$`,
 );

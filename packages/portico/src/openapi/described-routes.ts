@@ -1,4 +1,4 @@
-// Routes that are no operations of the model as a description has them.
+// Routes that are not operations of the model as a description has them.
 
 import type { DescribedRoute } from "../api/described-route.ts";
 import type { OAuthUrls } from "../auth/tokens/oauth-urls.ts";

@@ -92,7 +92,7 @@ export class OperationHandlers implements Readonly<Record<OperationKind, Handler
     reply.header("ETag", tag);
     if (this.#hasDeprecatedFields) this.#announceFields(reply, namesInQuery(query));
     if (isUnchanged(request.headers, tag)) return reply.code(304).send();
-    // The address of a file changes with time, and is no part of the entity tag.
+    // The address of a file changes with time, so it is not part of the entity tag.
     return this.#json(caller, showFiles(read.selection, text, this.#options.fileUrl), reply);
   };
 

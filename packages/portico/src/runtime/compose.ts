@@ -105,7 +105,7 @@ export interface Assembly {
   readonly modules: readonly Module[];
   readonly tables: readonly Table[];
   readonly reports: readonly ModuleReport[];
-  /** The routes of the modules that are no operations. */
+  /** The routes of the modules that are not operations. */
   readonly describedRoutes: readonly DescribedRoute[];
   readonly apiKeys: ApiKeys;
   readonly invitations: Invitations;

@@ -26,7 +26,7 @@ export async function loadApp(folder: string): Promise<App> {
   const { default: app } = await load(file);
   if (isApp(app)) return app;
   throw new OperatorError(
-    `the default export of ${configFile} is no app; write: export default app({ name, resources })`,
+    `the default export of ${configFile} is not an app; write: export default app({ name, resources })`,
   );
 }
 

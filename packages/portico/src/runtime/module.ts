@@ -45,9 +45,9 @@ export interface Module {
   readonly resources?: readonly Resource[];
   /** Its reports on rows of resources. */
   readonly reports?: readonly ModuleReport[];
-  /** Its operations on what is no resource. Its `register` adds their routes. */
+  /** Its operations that belong to no resource. Its `register` adds their routes. */
   readonly operations?: readonly DeclaredModuleOperation[];
-  /** Its routes that are no operations, for descriptions of the API. */
+  /** Its routes that are not operations, for descriptions of the API. */
   readonly describedRoutes?: readonly DescribedRoute[];
   /**
    * First segments of its paths, which no resource may take: `["graphql"]`. It may register routes at the paths of its
@@ -73,7 +73,7 @@ export interface ServerContext extends ModuleOptions {
   readonly model: Model;
   readonly store: Store;
   readonly engine: Engine;
-  /** The routes of all modules that are no operations. */
+  /** The routes of all modules that are not operations. */
   readonly describedRoutes: readonly DescribedRoute[];
   /** The reports of all modules. */
   readonly reports: readonly ModuleReport[];
@@ -96,7 +96,7 @@ export interface ServerContext extends ModuleOptions {
   readonly files: { readonly storage: FileStorage; readonly urls: FileUrls };
   /** The subscriptions of all protocols in this process. */
   readonly hub: SubscriptionHub;
-  /** The current callers of whatever acts without presenting a credential. */
+  /** The current callers of what acts without presenting a credential, such as a webhook endpoint. */
   readonly principals: Principals;
   /** The authorization server and its paths. */
   readonly oauth: Omit<OAuthOptions, "addressOf">;

@@ -7,7 +7,7 @@ const units: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** `"15 min"` -> 900000; undefined if the text is no duration. */
+/** `"15 min"` -> 900000; undefined if the text is not a duration. */
 export function parseDuration(text: unknown): number | undefined {
   const [, amount, unit] = typeof text === "string" ? (/^([1-9]\d{0,5}) ?(s|min|h|d)$/.exec(text) ?? []) : [];
   return amount === undefined ? undefined : Number(amount) * units[unit!]!;

@@ -4,7 +4,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 /**
- * The rank in SQL. A word that is not declared any more comes before all others, and null has none.
+ * The rank in SQL. A word that is no longer declared comes before all others, and null has none.
  *
  * The text must be the same in indexes and statements. The last case is a comparison rather than `else`, so that null stays
  * null without a test for it, which PostgreSQL would simplify in one of the two.

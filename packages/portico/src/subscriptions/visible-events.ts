@@ -15,7 +15,7 @@ import { type ParsedEvent, parseEvents } from "./parsed-event.ts";
 export interface VisibleEvent {
   readonly event: RecordedEvent;
   readonly resource: ResourceModel;
-  /** The row as the API shows it, as JSON text: without fields that are internal or not declared any more. */
+  /** The row as the API shows it, as JSON text: without fields that are internal or no longer declared. */
   readonly row: string;
 }
 

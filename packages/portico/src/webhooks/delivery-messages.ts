@@ -72,4 +72,4 @@ export async function messagesOf(
   return messages;
 }
 
-const hidden = "The endpoint may not see the row of this event any more.";
+const hidden = "The endpoint may no longer see the row of this event.";

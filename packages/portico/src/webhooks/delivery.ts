@@ -65,7 +65,7 @@ export const webhookDeliveries: WebhookDeliveries = resource("webhookDelivery", 
         const [enabled] = await ownContext(context).query(selectIfEnabled, endpoint);
         const [queue] = await ownContext(context).query(wakeQueue, { ...endpoint, dueAt: now });
         if (!enabled || !queue)
-          throw new Problem("conflict", "The endpoint does not exist any more, or is disabled.");
+          throw new Problem("conflict", "The endpoint no longer exists, or is disabled.");
         return rows.update(webhookDeliveries, current.id, { status: "pending", nextAttemptAt: now });
       },
     },

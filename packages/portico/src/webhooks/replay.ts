@@ -90,7 +90,7 @@ export async function planReplay(
 ): Promise<PlannedReplay> {
   requireEnabled(target);
   const caller = await principals.current(target.principal);
-  if (!caller) throw new Problem("conflict", "The credential of the endpoint is not valid any more.");
+  if (!caller) throw new Problem("conflict", "The credential of the endpoint is no longer valid.");
   const { tenantId } = target;
   const [start, until] = await Promise.all([positionBefore(store, from), positionAfter(store, to)]);
   const deliveries: NewDelivery[] = [];

@@ -47,7 +47,7 @@ const wrong: readonly (readonly [fact: string, field: object, line: string])[] =
   [
     "another field as the reference",
     anyCount(() => passes, { by: "title" }),
-    "resource club, field passes: by names title, which is no reference to club; use home, guest",
+    "resource club, field passes: by names title, which is not a reference to club; use home, guest",
   ],
   [
     "an unknown option",

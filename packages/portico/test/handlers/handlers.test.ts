@@ -113,7 +113,7 @@ onEachDatabase("handlers", (database) => {
     await until(failedJobs, undefined, ({ length }) => length === 0);
   });
 
-  test("a handler that has timed out cannot write any more", async () => {
+  test("a handler that has timed out can no longer write", async () => {
     let late: Promise<unknown> = Promise.resolve();
     acts.set("Late", ({ rows, signal, attempt }) => {
       if (attempt > 1) return undefined;

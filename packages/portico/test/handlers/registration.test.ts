@@ -1,4 +1,4 @@
-// Which handlers get which events: new ones, those that are not declared any more, and events that are old.
+// Which handlers get which events: new ones, those that are no longer declared, and events that are old.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -88,7 +88,7 @@ onEachDatabase("declared handlers", (database) => {
       const errors = (await listJobs(store, old.all[0]!.event.tenantId, 10, true)).map(
         ({ lastError }) => lastError,
       );
-      assert.ok(errors.includes("The handler is not declared any more."));
+      assert.ok(errors.includes("The handler is no longer declared."));
       const failed = { ...failedJobRetention(30), retentionMs: -2 * forgetAfterMs };
       await new Purge(store, [failed], (message) => assert.fail(message)).purgeAll();
       assert.equal(await countDirectly(workspace.databaseUrl, "select count(*) from handler_jobs"), 0);
@@ -105,10 +105,10 @@ test("a handler that is declared wrongly stops the start, with one line that nam
   for (const [on, line] of [
     [
       { "nota.created": run },
-      /app: on: "nota.created" is no event of a resource; write created, updated, deleted or \* after one of .*\bnote$/,
+      /app: on: "nota.created" is not an event of a resource; write created, updated, deleted or \* after one of .*\bnote$/,
     ],
-    [{ "note.closed": run }, /"note.closed" is no event/],
-    [{ note: run }, /"note" is no event/],
+    [{ "note.closed": run }, /"note.closed" is not an event/],
+    [{ note: run }, /"note" is not an event/],
     [{ "note.created": "run" }, /"note.created" must be a function, or functions by name/],
     [{ "note.created": { notify: 1 } }, /"note.created": notify must be a function/],
     [{ "note.created": { "a/b": run } }, /"note.created": the name "a\/b" is invalid/],

@@ -302,7 +302,7 @@ onEachDatabase("migrations", (database) => {
     [
       "a field that is renamed without its first name",
       { fields: { other: text({ default: "" }) } },
-      /field other: the column notes\.title has no field any more; if the field was renamed, declare was: "title", .*--keep notes\.title, or --drop notes\.title to delete its values$/,
+      /field other: the column notes\.title no longer has a field; if the field was renamed, declare was: "title", .*--keep notes\.title, or --drop notes\.title to delete its values$/,
     ],
     [
       "a field of another kind",

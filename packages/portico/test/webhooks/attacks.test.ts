@@ -46,7 +46,7 @@ const declared = app({
   roles: { owner: "*", member: scopes, guest: ["notes:read", "webhooks:read", "webhooks:manage"] },
 });
 
-const notVisible = "The endpoint may not see the row of this event any more.";
+const notVisible = "The endpoint may no longer see the row of this event.";
 
 onEachDatabase("what a webhook endpoint must not get", (database) => {
   const { server, receiver, endpointAt, deliveriesOf } = serveWebhooks(database, {

@@ -7,7 +7,7 @@ export type KeyType = "secret" | "publishable";
 
 /** `sk_test_` and 32 random bytes in base64url (43 characters). */
 export const keyPattern = /^(sk|pk)_(test|live)_[\w-]{43}$/;
-/** Text that starts like a key is never sent to another issuer, even if it is no complete key. */
+/** Text that starts like a key is never sent to another issuer, even if it is not a complete key. */
 export const keyPrefixPattern = /^(?:sk|pk)_(?:test|live)_/;
 /** Number of leading characters that are stored in plain text and identify the key's record. */
 export const prefixLength = 12;

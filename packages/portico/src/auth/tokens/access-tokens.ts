@@ -25,7 +25,7 @@ interface VerifiedToken {
   readonly claims: AccessClaims;
   /** With the scopes that the token, its client and the role of its user have in common. */
   caller: Caller;
-  /** Undefined if the token does not count any more. */
+  /** Undefined if the token is no longer valid. */
   rights: Promise<CurrentRights | undefined>;
   /** The rights that `caller` was built from. */
   callerRights: CurrentRights | undefined;

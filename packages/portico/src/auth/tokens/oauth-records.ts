@@ -38,7 +38,7 @@ export class OAuthRecords {
     return (await this.#write(this.#statements.insert, record)).length > 0;
   }
 
-  /** Replaces an existing record. @returns false if it does not exist any more */
+  /** Replaces an existing record. @returns false if it no longer exists */
   async update(record: NewRecord): Promise<boolean> {
     return (await this.#write(this.#statements.update, record)).length > 0;
   }

@@ -152,7 +152,7 @@ export class IntrospectedTokens {
     const caller: Caller = {
       kind: "client",
       tenantId: await this.#tenantId(),
-      // The users of the other issuer are no users of this server.
+      // The users of the other issuer are not users of this server.
       userId: null,
       role: null,
       // Only a token whose subject is its client acts for no user (RFC 9068, section 2.2).

@@ -100,7 +100,7 @@ export class TokenStatus {
     this.#ofUser = selectUserStatus(store);
   }
 
-  /** What a token may do now; undefined if it does not count any more. */
+  /** What a token may do now; undefined if it is no longer valid. */
   current(claims: AccessClaims): Promise<CurrentRights | undefined> {
     const query = claims.sub === claims.client_id ? this.#ofClient : this.#ofUser;
     return query.first(this.#store.database, claims);

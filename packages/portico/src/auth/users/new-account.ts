@@ -63,7 +63,11 @@ export async function createAccount(
   await setVerified(store, session, { tenantId, userId, email });
 }
 
-/** Awaits the creation of an account. @returns `taken` if another user has the address, `invalid` if the tenant is gone */
+/**
+ * Awaits the creation of an account.
+ *
+ * @returns `taken` if another user has the address, `invalid` if the tenant was deleted
+ */
 export async function accountOutcome(creating: Promise<AccountOutcome>): Promise<AccountOutcome> {
   try {
     return await creating;

@@ -9,7 +9,7 @@ import type { Role } from "../../model/roles.ts";
 
 const noScopes: ReadonlySet<string> = new Set();
 
-/** The scopes of a role; none if it is not declared any more. */
+/** The scopes of a role; none if it is no longer declared. */
 export function scopesOfRole({ roles }: Pick<Model, "roles">, name: string | null): ReadonlySet<string> {
   return roles.find((role) => role.name === name)?.scopes ?? noScopes;
 }
@@ -59,7 +59,7 @@ export function assertOutranks(model: Model, role: string, caller: Caller): void
 
 /**
  * A scope of a role because of which a caller cannot manage users with this role; undefined if there is none. A role that is
- * not declared any more may be declared again, with any scopes, so it counts as one with every scope.
+ * no longer declared may be declared again, with any scopes, so it counts as one with every scope.
  */
 export function scopeBeyond(model: Model, role: string, caller: Caller): string | undefined {
   const isDeclared = model.roles.some(({ name }) => name === role);

@@ -63,7 +63,7 @@ function collectionsOf(context: TenantContext, { app }: Assembly): ExportCollect
   return new ExportCollections(new RowExports(context.engine, app), new EventExports(log, resources));
 }
 
-/** @returns the number of rows @throws OperatorError if standard output cannot be written to any more */
+/** @returns the number of rows @throws OperatorError if standard output can no longer be written to */
 async function write(source: ExportSource, rows: RowStream): Promise<number> {
   // In a terminal the rows themselves would be between the lines.
   const showsProgress = process.stderr.isTTY && !process.stdout.isTTY;

@@ -78,7 +78,9 @@ const jobRetry: Command = {
       const found = await findJob(store, tenantId, id);
       if (!found) throw new OperatorError(`the tenant has no job ${id}; those that succeeded are not kept`);
       if (!assembly.handlers.some(({ name }) => name === found.handler))
-        throw new OperatorError(`the app declares no handler ${found.handler} any more`);
+        throw new OperatorError(
+          `the app no longer declares the handler ${found.handler}; declare it again to retry the job`,
+        );
       if (!(await retry(store, tenantId, found)))
         throw new OperatorError(`the job ${id} is pending; it is attempted without a retry`);
       const job = await findJob(store, tenantId, id);

@@ -41,7 +41,7 @@ function objectOf(text = "{}"): Readonly<Record<string, unknown>> {
   } catch {
     // The same message as for other JSON.
   }
-  throw new OperatorError(`--fields is no JSON object; write it as '{"phone": "+44 20 7946 0958"}'`);
+  throw new OperatorError(`--fields is not a JSON object; write it as '{"phone": "+44 20 7946 0958"}'`);
 }
 
 const standardLimit = 100;

@@ -41,7 +41,7 @@ export class Development {
   /** The files of the version that is served, or of the declarations before the first one is. */
   #files: readonly string[];
   #nextChange = Promise.withResolvers<readonly string[]>();
-  /** Whether the version that is served was started again after it had ended by itself. */
+  /** Whether the version that is served was started again after it had ended unexpectedly. */
   #isAfterCrash = false;
   #isStopping = false;
 

@@ -14,7 +14,7 @@ export function columnName(model: Model, name: string): string {
   return `${table}.${column}`;
 }
 
-/** @throws OperatorError for what is no name */
+/** @throws OperatorError for text that is not a name */
 export function dropRequest({ resources }: Model, name: string): DropRequest {
   const [, plural, field] = namePattern.exec(name) ?? [];
   if (plural === undefined)

@@ -32,11 +32,11 @@ export function planFile(
   return { version, ...options, ...plan, ...others };
 }
 
-/** @throws OperatorError for a file that cannot be read, or is no plan */
+/** @throws OperatorError for a file that cannot be read, or is not a plan */
 export async function readPlanFile(path: string): Promise<MigrationPlan & PlanOptions> {
   const refuse = (reason: string): never => {
     throw new OperatorError(
-      `${path} is no plan of a migration: ${reason}; make one with portico migrate --plan`,
+      `${path} is not a migration plan: ${reason}; make one with portico migrate --plan`,
     );
   };
   const plan = parse(await readText(path, refuse), refuse);

@@ -31,7 +31,7 @@ export class InvalidInput extends Problem {
 export function validMembers(body: unknown, errors: readonly InputError[]): Record<string, unknown> {
   if (errors.some(({ field }) => field === "")) return {};
   const invalid = new Set(errors.map(({ field }) => field.split(".")[0]));
-  // A body that is no object has an error for the body as a whole.
+  // A body that is not an object has an error for the body as a whole.
   const members = Object.entries(body as Readonly<Record<string, unknown>>);
   return Object.fromEntries(members.filter(([name]) => !invalid.has(name)));
 }

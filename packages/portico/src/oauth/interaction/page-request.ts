@@ -72,7 +72,7 @@ export function sendRefusedForm(issuer: Issuer, pageRequest: PageRequest): void 
 
 const refusedForm = {
   error: "access_denied",
-  error_description: "This form is not valid any more. Reload the page and try again.",
+  error_description: "This form is no longer valid. Reload the page and try again.",
 };
 
 export function tooManyAttemptsMessage(seconds: number): string {

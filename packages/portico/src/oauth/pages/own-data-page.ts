@@ -15,7 +15,7 @@ export interface ShownAccount {
   readonly csrf: string;
   /** The fields that the app adds. */
   readonly values: readonly EditedValue[];
-  /** What was done a moment ago. */
+  /** What has just been done. */
   readonly done: "sent" | "changed" | "saved" | undefined;
   readonly error?: string | undefined;
 }

@@ -23,7 +23,7 @@ export class RemoteKeySets {
   async fetch(url: string): Promise<Response> {
     const failedAt = this.#failures.get(url);
     if (failedAt !== undefined && performance.now() - failedAt < failureTtlMs)
-      throw new Error("the last request for the key set failed a moment ago");
+      throw new Error("the last request for the key set failed less than ten seconds ago");
     try {
       return await this.#request(new URL(url));
     } catch (error) {

@@ -88,7 +88,7 @@ function isNewestFirst(read: Read): boolean {
   return read.sort[0].isDescending !== isReversed(read);
 }
 
-/** A time, later or earlier by the disorder of the table; null if that is no time. */
+/** A time, later or earlier by the disorder of the table; null if that is not a valid time. */
 function shifted(time: Expression, sign: Expression, { resource }: Read): Expression {
   const seconds = sql`'${sign}' || (${disorderOf(resource.table)} / 1000.0) || ' seconds'`;
   return sql`strftime('%Y-%m-%dT%H:%M:%fZ', ${time}, ${seconds})`;

@@ -1,4 +1,4 @@
-// The steps that bring the columns of a table to the declared ones: first what an earlier version can go on with, and in
+// The steps that bring the columns of a table to the declared ones: first what an earlier version can continue with, and in
 // the contraction what only the new one can.
 
 import { type RawBuilder, sql } from "kysely";
@@ -32,7 +32,7 @@ function asAdded(column: Column): Column {
   return isRequiredWithoutValue(column) && column.fill ? { ...column, isNullable: true } : column;
 }
 
-/** Makes columns optional that a row can lack: those that are declared so, and those that no field fills any more. */
+/** Makes columns optional that a row can lack: those that are declared so, and those that no field fills any longer. */
 export function optionalColumns(table: Table, existing: ExistingTable): RawBuilder<unknown>[] {
   const optional = table.columns.filter(({ isNullable }) => isNullable).map(({ name }) => name);
   const isDeclared = (name: string): boolean => table.columns.some((column) => column.name === name);

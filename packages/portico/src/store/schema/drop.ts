@@ -89,7 +89,8 @@ function droppedTable(
   if (owner) throw new OperatorError(`--drop ${name}: the table belongs to the server itself`);
   const found = existing.get(table);
   if (!found) throw new OperatorError(`--drop ${name}: there is no table ${table}`);
-  if (!isOfResource(found)) throw new OperatorError(`--drop ${name}: ${table} is no table of a resource`);
+  if (!isOfResource(found))
+    throw new OperatorError(`--drop ${name}: ${table} is not the table of a resource`);
   return table;
 }
 

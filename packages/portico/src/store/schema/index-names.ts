@@ -54,7 +54,7 @@ export function namedIndexes(
   });
 }
 
-/** The first column of nearly every index is no part of its name. */
+/** The first column of nearly every index is not part of its name. */
 const tenantColumn = "tenant_no";
 
 /**

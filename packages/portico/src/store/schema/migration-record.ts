@@ -1,6 +1,6 @@
 // The record of a migration that applies a plan or drops something, from its first change until all of it is done. If the
 // migration is interrupted, the same command continues it: what it has dropped is not asked for again, and what it has
-// changed is no change of somebody else.
+// changed does not count as a change made by others.
 
 import { sql } from "kysely";
 import type { Session } from "../database.ts";

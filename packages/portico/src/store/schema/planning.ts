@@ -11,7 +11,7 @@ export interface Planning {
   readonly tables: TableDialect;
   /** Whether the plan tells a server whether it can start. Additions of a newer version are ignored then. */
   readonly isServing: boolean;
-  /** Whether the plan includes what an earlier version could not go on with. */
+  /** Whether the plan includes what an earlier version could not continue with. */
   readonly isContraction: boolean;
   readonly drops: Drops;
   /** Columns without a field that stay although a field of their type is added: `posts.title`. */

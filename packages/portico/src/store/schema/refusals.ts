@@ -49,7 +49,7 @@ function refuseRenameWithoutWas(table: Table, existing: ExistingTable, name: str
   if (!candidate) return;
   const former = camelCase(fieldColumn(existing, name).replaceAll("_", "-"));
   throw new OperatorError(
-    `${candidate.from}: the column ${table.name}.${name} has no field any more; if the field was renamed, declare was: "${former}", also if it was renamed before, otherwise run portico migrate --keep ${table.name}.${former}, or --drop ${table.name}.${former} to delete its values`,
+    `${candidate.from}: the column ${table.name}.${name} no longer has a field; if the field was renamed, declare was: "${former}", also if it was renamed before, otherwise run portico migrate --keep ${table.name}.${former}, or --drop ${table.name}.${former} to delete its values`,
   );
 }
 

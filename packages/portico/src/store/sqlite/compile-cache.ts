@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 
 /**
  * Options with which a thread uses the compile cache of the process, which Node does not pass on: stripping and compiling
- * its modules anew would take five times as much CPU time and 20 MB more memory.
+ * its modules again would take five times as much CPU time and 20 MB more memory.
  */
 export function compileCache(): { readonly env?: NodeJS.ProcessEnv } {
   // The folder of this version of Node, within the one that the variable names.

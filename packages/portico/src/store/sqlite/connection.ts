@@ -152,7 +152,7 @@ export function translateError(error: unknown): unknown {
 const tooBig = 18;
 
 /**
- * Result codes that are no fault of the caller: busy, locked, out of memory, read-only, interrupted, input/output,
+ * Result codes that are not the caller's fault: busy, locked, out of memory, read-only, interrupted, input/output,
  * corrupt, full, cannot open, not a database.
  */
 const unavailableCodes = new Set([5, 6, 7, 8, 9, 10, 11, 13, 14, 26]);

@@ -148,7 +148,7 @@ onEachDatabase("access to the event log", (database) => {
       ["plan.created", "Of the owner"],
       ["plan.deleted", "Gone"],
     ]);
-    // The same events, with the same ids, but those of the resource that is not served any more.
+    // The same events, with the same ids, but those of the resource that is no longer served.
     const served = before.filter((event) => event.resource !== "list");
     assert.deepEqual(
       all.slice(0, served.length).map(({ id, resourceId, createdAt }) => [id, resourceId, createdAt]),

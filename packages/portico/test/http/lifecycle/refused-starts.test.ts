@@ -115,8 +115,8 @@ test("a folder without portico.config.ts, or with an invalid one, is refused", a
   try {
     await refuseProject(undefined, /there is no portico\.config\.ts in .*portico-config/);
     for (const [text, line] of [
-      ["export const app = 1;", /default export of portico\.config\.ts is no app/],
-      ["export default null;", /default export of portico\.config\.ts is no app/],
+      ["export const app = 1;", /default export of portico\.config\.ts is not an app/],
+      ["export default null;", /default export of portico\.config\.ts is not an app/],
       ["export default {", /portico\.config\.ts/],
       ["import './nowhere.ts'; export default {};", /portico\.config\.ts.*nowhere/],
       ["throw new Error('on purpose');", /portico\.config\.ts.*on purpose/],

@@ -96,7 +96,7 @@ onEachDatabase("plans of migrations", (database) => {
     );
   });
 
-  test("an edited plan, and what is no plan, is refused with one line, and nothing is changed", async () => {
+  test("an edited plan, and a file that is not a plan, is refused with one line, and nothing is changed", async () => {
     const made = await plan(larger);
     const edits: readonly [content: unknown, line: RegExp][] = [
       ["", /it is not JSON/],

@@ -186,7 +186,7 @@ for (const inherits of [true, false])
       const all = keys.flatMap((_, caller) =>
         levels.flatMap((level) =>
           ["Created", "Updated", "Deleted"].flatMap((kind) =>
-            // A deleted row cannot be read any more.
+            // A deleted row can no longer be read.
             selections[level].slice(0, kind === "Deleted" ? 1 : 2).map((selection) => ({
               ...{ caller, level, kind, selection },
             })),

@@ -226,7 +226,7 @@ onEachDatabase("rows of hooks and actions by conditions", (database) => {
         [
           [{ sort: "nope" }, /^rows\.list of issue has a sort by nope; use the name of a field/],
           [{ sort: ["rank", "-rank"] }, /has rank twice in its sort/],
-          [{ limit: 0 }, /has a limit that is no whole number from 1 to 1000/],
+          [{ limit: 0 }, /has a limit that is not a whole number from 1 to 1000/],
           [{ limit: 1_001 }, /has a limit/],
           [{ after: "issue_none" }, /has an after that is not the id of a row/],
           [{ take: 3 }, /has the unknown option take; use sort, limit or after/],

@@ -1,4 +1,4 @@
-// Users whose role the declaration does not have any more.
+// Users whose role the declaration no longer has.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -142,7 +142,7 @@ onEachDatabase("rows that were deleted softly", (database) => {
     assert.equal(ofOwner.body.pagination.total, 2);
     expectAnswer(await as(bob.key, `/projects/${project}/restorations`, "POST"), { status: 201 });
     expectAnswer(await as(bob.key, `/projects/${project}`), { status: 200 });
-    // Somebody who was no member any more when the project was deleted.
+    // Somebody who was no longer a member when the project was deleted.
     expectAnswer(await as(server.portico.key, `/memberships/${rows.membership}`, "DELETE"), { status: 204 });
     expectAnswer(await as(server.portico.key, `/projects/${project}`, "DELETE"), { status: 204 });
     assert.deepEqual(idsIn((await as(bob.key, "/projects?deleted=true")).text), []);

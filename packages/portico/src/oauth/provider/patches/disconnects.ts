@@ -1,5 +1,5 @@
 // oidc-provider 9.13 is a Koa application, which emits "error" for whatever fails while a response is written, and writes
-// it to the console if nobody listens. A client that disconnects is no failure of the server, and must not fill its log.
+// it to the console if nobody listens. A client that disconnects is not a failure of the server, and must not fill its log.
 
 import type { EventEmitter } from "node:events";
 import type Provider from "oidc-provider";
