@@ -2,6 +2,7 @@
 
 import { sql } from "kysely";
 import { type RecordedEvent, rowKeyOf } from "../events/recorded-event.ts";
+import { compileReleaseNext, dueTimes } from "../jobs/row-order.ts";
 import { newId } from "../lib/id.ts";
 import {
   type ColumnRow,
@@ -58,16 +59,7 @@ function writesOf(store: Store): Writes {
       (rows) =>
         sql`delete from handler_jobs where (tenant_no, id) in (select n.tenant_no, n.id from ${rows} as n)`,
     ),
-    releaseNext: compileManyRows(
-      store,
-      rowColumns({ tenant_no: "tenant", handler: "text", row_key: "text", at: "timestamp" }),
-      (rows) => sql`update handler_jobs set next_attempt_at = n.at from ${rows} as n
-        where handler_jobs.tenant_no = n.tenant_no and handler_jobs.next_attempt_at is null
-          and handler_jobs.id = (select j.id from handler_jobs as j
-            where j.tenant_no = n.tenant_no and j.handler = n.handler and j.status = 'pending'
-              and j.row_key = n.row_key
-            order by j.event_transaction, j.event_sequence, j.id limit 1)`,
-    ),
+    releaseNext: compileReleaseNext(store, handlerJobsTable.name, "handler"),
   };
   compiled.set(store, writes);
   return writes;
@@ -84,18 +76,20 @@ export async function insertJobs(
   events: readonly RecordedEvent[],
   { now, dueAt }: { readonly now: string; readonly dueAt: string },
 ): Promise<void> {
-  const rowKeys = JSON.stringify([...new Set(events.map(rowKeyOf))]);
+  const keys = events.map(rowKeyOf);
+  const rowKeys = JSON.stringify([...new Set(keys)]);
   const pending = await selectPendingRows(store).all(session, { tenantId, handler, rowKeys });
-  const waiting = new Set(pending.map(({ rowKey }) => rowKey));
-  const rows = events.map((event): ColumnRow => {
-    const rowKey = rowKeyOf(event);
-    const isWaiting = waiting.has(rowKey);
-    waiting.add(rowKey);
+  const due = dueTimes(
+    keys,
+    pending.map(({ rowKey }) => rowKey),
+    dueAt,
+  );
+  const rows = events.map((event, index): ColumnRow => {
     const { transactionId, sequence } = event.position;
     return {
       ...{ tenant_no: tenantId, id: newId("job"), handler, event_id: event.id, event_type: event.type },
-      ...{ row_key: rowKey, event_transaction: transactionId, event_sequence: sequence },
-      ...{ status: "pending", attempts: 0, next_attempt_at: isWaiting ? null : dueAt, last_error: null },
+      ...{ row_key: keys[index]!, event_transaction: transactionId, event_sequence: sequence },
+      ...{ status: "pending", attempts: 0, next_attempt_at: due[index]!, last_error: null },
       ...{ created_at: now, updated_at: now },
     };
   });

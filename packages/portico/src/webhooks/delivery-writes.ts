@@ -1,6 +1,7 @@
 // Writes many deliveries and attempts: on PostgreSQL with one statement each.
 
 import { sql } from "kysely";
+import { compileReleaseNext, dueTimes } from "../jobs/row-order.ts";
 import { newId } from "../lib/id.ts";
 import type { ColumnRow, WriteRows } from "../store/compile/many-rows.ts";
 import { compileInsertRows, compileManyRows, rowColumns } from "../store/compile/many-rows.ts";
@@ -23,10 +24,6 @@ const newColumns = rowColumns({
 const outcomeColumns = rowColumns({
   ...{ tenant_no: "tenant", id: "text", status: "text", attempts: "integer", next_attempt_at: "timestamp" },
   ...{ last_status: "integer", last_error: "text", duration_ms: "integer", updated_at: "timestamp" },
-});
-
-const releaseColumns = rowColumns({
-  ...{ tenant_no: "tenant", endpoint_id: "text", row_key: "text", at: "timestamp" },
 });
 
 interface Writes {
@@ -52,16 +49,7 @@ function writesOf(store: Store): Writes {
         where webhook_deliveries.tenant_no = n.tenant_no and webhook_deliveries.id = n.id`,
     ),
     insertAttempts: compileInsertRows(store, attemptsTable.name, attemptsTable.columns),
-    releaseNext: compileManyRows(
-      store,
-      releaseColumns,
-      (rows) => sql`update webhook_deliveries set next_attempt_at = n.at from ${rows} as n
-        where webhook_deliveries.tenant_no = n.tenant_no and webhook_deliveries.next_attempt_at is null
-          and webhook_deliveries.id = (select d.id from webhook_deliveries as d
-            where d.tenant_no = n.tenant_no and d.endpoint_id = n.endpoint_id and d.status = 'pending'
-              and d.row_key = n.row_key
-            order by d.event_transaction, d.event_sequence, d.id limit 1)`,
-    ),
+    releaseNext: compileReleaseNext(store, table, "endpoint_id"),
   };
   compiled.set(store, writes);
   return writes;
@@ -79,16 +67,19 @@ export async function insertDeliveries(
   deliveries: readonly NewDelivery[],
   { now, dueAt }: { readonly now: string; readonly dueAt: string },
 ): Promise<readonly string[]> {
-  const rowKeys = JSON.stringify([...new Set(deliveries.map(({ rowKey }) => rowKey))]);
+  const keys = deliveries.map(({ rowKey }) => rowKey);
+  const rowKeys = JSON.stringify([...new Set(keys)]);
   const pending = await selectPendingRows(store).all(session, { tenantId, endpointId, rowKeys });
-  const waiting = new Set(pending.map(({ rowKey }) => rowKey));
-  const rows = deliveries.map((delivery) => {
+  const due = dueTimes(
+    keys,
+    pending.map(({ rowKey }) => rowKey),
+    dueAt,
+  );
+  const rows = deliveries.map((delivery, index) => {
     const { eventId, eventType, rowKey, eventTransaction, eventSequence, payload } = delivery;
-    const isWaiting = waiting.has(rowKey);
-    waiting.add(rowKey);
     return {
       ...{ tenant_no: tenantId, id: newId("webhook_delivery"), endpoint_id: endpointId, event_id: eventId },
-      ...{ event_type: eventType, status: "pending", attempts: 0, next_attempt_at: isWaiting ? null : dueAt },
+      ...{ event_type: eventType, status: "pending", attempts: 0, next_attempt_at: due[index]! },
       ...{ row_key: rowKey, event_transaction: eventTransaction, event_sequence: eventSequence, payload },
       ...{ created_at: now, updated_at: now },
     };
