@@ -50,39 +50,75 @@ interface GetOptions<Path extends string> extends FieldsOption<Path> {
 }
 
 interface CollectionMethods<A extends Api, R extends ResourceTypes> {
-  /** A page. */
+  /**
+   * Reads a page.
+   *
+   * @throws PorticoError `invalid_cursor` for a cursor of another list
+   * @example
+   * const { data, pagination } = await client.posts.list({ status: "draft", sort: "-createdAt", limit: 20 });
+   */
   list<const Path extends FieldPath<A, R> = never>(
     query?: ListOptions<R, Path>,
     options?: RequestOptions,
   ): Promise<Page<Selected<A, R, Path>>>;
-  /** The rows of all pages. A page has 100 rows unless `limit` says otherwise. */
+  /**
+   * Yields the rows of all pages. A page has 100 rows unless `limit` says otherwise.
+   *
+   * @example
+   * for await (const post of client.posts.all({ status: "draft" })) console.log(post.title);
+   */
   all<const Path extends FieldPath<A, R> = never>(
     query?: ListOptions<R, Path>,
     options?: RequestOptions,
   ): AsyncIterableIterator<Selected<A, R, Path>>;
+  /**
+   * Creates a row. It sends an `Idempotency-Key`, so a repeated request creates one row.
+   *
+   * @returns the row, with the values that are shown only once
+   * @throws PorticoError `validation_error`, whose `details` name the fields
+   * @example
+   * const post = await client.posts.create({ title: "Hello" });
+   */
   create(input: R["create"], options?: RequestOptions): Promise<R["row"] & R["once"]>;
 }
 
 interface RowMethods<A extends Api, R extends ResourceTypes> {
+  /**
+   * Reads a row.
+   *
+   * @throws PorticoError `not_found` if it does not exist, or the caller may not see it
+   */
   get<const Path extends FieldPath<A, R> = never>(
     id: string,
     query?: GetOptions<Path>,
     options?: RequestOptions,
   ): Promise<Selected<A, R, Path>>;
-  /** Resets the fields that the input leaves out to their defaults. */
+  /** Replaces a row (PUT): fields that the input omits get their defaults. */
   replace(id: string, input: R["create"], options?: RequestOptions): Promise<R["row"]>;
-  /** Changes the fields that `changes` names. */
+  /**
+   * Changes the fields that `changes` names (PATCH).
+   *
+   * @throws PorticoError `precondition_failed` if the row no longer has the entity tag `options.ifMatch`
+   */
   update(id: string, changes: R["update"], options?: RequestOptions): Promise<R["row"]>;
+  /** @throws PorticoError `conflict` if other rows refer to the row and do not allow its deletion */
   delete(id: string, options?: RequestOptions): Promise<void>;
 }
 
 interface BulkMethods<A extends Api, R extends ResourceTypes> {
-  /** All rows of one state of the database, read at the pace of the loop. Continues if the connection breaks. */
+  /**
+   * Yields all rows of a consistent snapshot of the database, at the pace of the loop. If the connection breaks, it
+   * continues after the last row, in a later snapshot.
+   */
   export<const Path extends FieldPath<A, R> = never>(
     query?: RowsOptions<R, Path> & ExportOptions,
     options?: RequestOptions,
   ): AsyncIterableIterator<Selected<A, R, Path>>;
-  /** Creates a row for each input, which names its parent. */
+  /**
+   * Creates a row for each input. Inputs of a nested collection name their parent: `{ postId, body }`.
+   *
+   * @returns how many were created, updated and refused, and the first errors with the numbers of their lines
+   */
   import(rows: Iterable<object>, query?: ImportOptions, options?: RequestOptions): Promise<ImportResult>;
 }
 

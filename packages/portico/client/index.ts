@@ -30,8 +30,11 @@ interface AnyRequest extends RequestOptions {
 }
 
 /**
- * A client of an API. Its type follows from the declarations, `createClient<typeof app>`, whose code is not loaded.
+ * A client of an API. Its type is inferred from the declarations, `createClient<typeof app>`; their code is not loaded.
+ * Nothing is sent before the first call. Calls reject with a `PorticoError`; an aborted one rejects with the reason of
+ * its `signal`.
  *
+ * @param options `baseUrl` is the address without a version; `timeoutMs` is the time of one attempt, by default 30,000
  * @example
  * import type app from "../api/portico.config.ts";
  *

@@ -41,7 +41,7 @@ export interface Sent<Result> {
   readonly method: string;
   /** With the query: `/v1/posts?limit=5` */
   readonly path?: string;
-  /** A signed address, which gets no credential. */
+  /** A signed URL, which gets no credential. */
   readonly url?: string;
   /** A `Blob` is sent as it is, anything else as JSON. */
   readonly body?: unknown;

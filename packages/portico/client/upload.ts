@@ -1,4 +1,4 @@
-// Files in the input of a write: each is uploaded to a signed address, and its id takes its place.
+// Files in the input of a write: each is uploaded to a signed URL, and its id takes its place.
 
 import { PorticoError } from "./error.ts";
 import type { RequestOptions, Transport } from "./transport.ts";

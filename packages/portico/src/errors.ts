@@ -76,9 +76,10 @@ const headerName = /^[!#$%&'*+.^_`|~\w-]+$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * An error that is sent to the caller.
+ * An error that is sent to the caller: `{"error": {"code", "message", "details"}}`, with the HTTP status of its code.
  *
- * @throws TypeError for what no response can have, such as a header with a line break
+ * @throws TypeError for an unknown code, an incomplete detail, or a header that cannot be sent, such as one with a line
+ *   break
  * @example
  * throw new Problem("conflict", "The project still has deployments. Remove them first.");
  */

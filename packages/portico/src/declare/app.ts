@@ -46,11 +46,12 @@ export interface App<
 }
 
 /**
- * Describes the API that `portico serve` runs; the default export of `portico.config.ts`.
+ * Describes the API that `portico serve` runs. It is the default export of `portico.config.ts`. Resources, routes,
+ * handlers and schedules are validated when the server starts.
  *
+ * @throws OperatorError for an option that was renamed, and for invalid roles, sign-up, versions or contact data
  * @example
  * export default app({ name: "Blog", resources: [posts, comments] });
- * @throws OperatorError for an option that was renamed, and for invalid roles, sign-up or versions
  */
 export function app<
   const Resources extends readonly Resource[],

@@ -95,21 +95,33 @@ type ValueOf<Value, O> = O extends { optional: true } ? Value | null : Value;
 /** Options of a kind and no others: a misspelt one does not compile. */
 type Only<O, Allowed> = O & { readonly [Name in Exclude<keyof O, keyof Allowed>]: never };
 
-/** Text. `text({ min: 1, max: 200 })` */
+/**
+ * Text. Its length is counted in Unicode code points.
+ *
+ * @example title: text({ min: 1, max: 200 })
+ */
 export function text<const O extends TextOptions>(
   options?: Only<O, TextOptions>,
 ): Field<ValueOf<string, O>, PresenceOf<O>, "text"> {
   return Object.freeze({ kind: "text", options: options ?? {} });
 }
 
-/** A whole number that JavaScript holds exactly. `integer({ min: 0, default: 0 })` */
+/**
+ * A whole number that JavaScript holds exactly: from -(2^53 - 1) to 2^53 - 1.
+ *
+ * @example points: integer({ min: 0, default: 0 })
+ */
 export function integer<const O extends NumberOptions>(
   options?: Only<O, NumberOptions>,
 ): Field<ValueOf<number, O>, PresenceOf<O>, "integer"> {
   return Object.freeze({ kind: "integer", options: options ?? {} });
 }
 
-/** A number with double precision. `number({ min: 0 })` */
+/**
+ * A number with double precision (IEEE 754). For amounts of money, use `decimal`.
+ *
+ * @example latitude: number({ min: -90, max: 90 })
+ */
 export function number<const O extends NumberOptions>(
   options?: Only<O, NumberOptions>,
 ): Field<ValueOf<number, O>, PresenceOf<O>, "number"> {
@@ -117,10 +129,10 @@ export function number<const O extends NumberOptions>(
 }
 
 /**
- * An exact number, such as an amount of money: a text in JSON, `"12.50"`, always with `scale` digits after the point.
- * Compared and sorted as a number.
+ * An exact number, such as an amount of money: a string in JSON, `"12.50"`, always with `scale` digits after the point.
+ * It is compared and sorted as a number.
  *
- * @param options `precision` is the number of digits in all, at most 18; `min`, `max` and `default` are texts too
+ * @param options `precision` is the total number of digits, at most 18; `min`, `max` and `default` are strings too
  * @example price: decimal({ precision: 12, scale: 2, min: "0" })
  */
 export function decimal<const O extends DecimalOptions>(
@@ -129,21 +141,34 @@ export function decimal<const O extends DecimalOptions>(
   return Object.freeze({ kind: "decimal", options });
 }
 
-/** True or false. `boolean({ default: false })` */
+/**
+ * True or false.
+ *
+ * @example isPinned: boolean({ default: false })
+ */
 export function boolean<const O extends BooleanOptions>(
   options?: Only<O, BooleanOptions>,
 ): Field<ValueOf<boolean, O>, PresenceOf<O>, "boolean"> {
   return Object.freeze({ kind: "boolean", options: options ?? {} });
 }
 
-/** A point in time in UTC with milliseconds: `2026-11-21T09:30:00.000Z`. `timestamp({ optional: true })` */
+/**
+ * A point in time, shown in UTC with milliseconds: `2026-11-21T09:30:00.000Z`. Bodies may have any offset (RFC 3339,
+ * section 5.6).
+ *
+ * @example dueAt: timestamp({ optional: true })
+ */
 export function timestamp<const O extends TimestampOptions>(
   options?: Only<O, TimestampOptions>,
 ): Field<ValueOf<string, O>, PresenceOf<O>, "timestamp"> {
   return Object.freeze({ kind: "timestamp", options: options ?? {} });
 }
 
-/** A calendar day, without a time: `2026-11-21`. `date({ optional: true })` */
+/**
+ * A calendar day without a time: `2026-11-21` (RFC 3339, `full-date`).
+ *
+ * @example birthday: date({ optional: true })
+ */
 export function date<const O extends DateOptions>(
   options?: Only<O, DateOptions>,
 ): Field<ValueOf<string, O>, PresenceOf<O>, "date"> {
@@ -151,8 +176,10 @@ export function date<const O extends DateOptions>(
 }
 
 /**
- * One of a few words. `choice(["draft", "published"], { default: "draft" })`
- * With an order: `choice(["low", "medium", "high"], { ordered: true })`
+ * One of the given words. With `ordered: true`, values are compared and sorted in the order of the list.
+ *
+ * @example status: choice(["draft", "published"], { default: "draft" })
+ * @example priority: choice(["low", "medium", "high"], { ordered: true, default: "low" })
  */
 export function choice<const Value extends string, const O extends ChoiceOptions<Value>>(
   choices: readonly Value[],
@@ -161,7 +188,11 @@ export function choice<const Value extends string, const O extends ChoiceOptions
   return Object.freeze({ kind: "choice", options: options ?? {}, choices });
 }
 
-/** Any JSON value, stored and returned as it is, or one that keeps to a schema. `json({ default: {} })` */
+/**
+ * Any JSON value, stored and returned as it is. With `schema`, values must match a JSON Schema (draft 2020-12).
+ *
+ * @example meta: json({ default: {} })
+ */
 export function json<const O extends JsonOptions>(
   options?: Only<O, JsonOptions>,
 ): Field<ValueOf<unknown, O>, PresenceOf<O>, "json"> {
@@ -169,7 +200,7 @@ export function json<const O extends JsonOptions>(
 }
 
 /**
- * A list of values of one kind: a JSON array in REST, `[String!]!` in GraphQL. A change replaces the whole list.
+ * A list of values of one kind: a JSON array in REST, `[String!]!` in GraphQL. A write replaces the whole list.
  *
  * @param item the field of each value; options about its presence, such as `optional`, are not allowed
  * @example tags: list(text({ min: 1, max: 50 }), { max: 20, uniqueItems: true, default: [] })
@@ -192,8 +223,10 @@ export interface FileValue {
 }
 
 /**
- * A file, stored apart from the database. A body names the id of an upload, or of the file that the row has.
+ * A file. Its content is stored outside the database. In a body, the value is the id of an upload, or of the file that
+ * the row already has; in a response, it is `{ id, name, type, size, url }`.
  *
+ * @param options `max` is a number of bytes, or a string with `KB`, `MB` or `GB` (10^3, 10^6, 10^9 bytes)
  * @example attachment: file({ max: "10 MB", types: ["image/*", "application/pdf"], optional: true })
  */
 export function file<const O extends FileOptions>(
@@ -233,7 +266,11 @@ export function computedStatus<const Status extends string, const Fallback exten
   return Object.freeze({ kind: "computedStatus", options: { readOnly: true as const }, choices, rules });
 }
 
-/** An identifier of another system: 1 to 255 characters without spaces. `id({ optional: true })` */
+/**
+ * An identifier of another system: 1 to 255 characters without spaces.
+ *
+ * @example stripeCustomer: id({ optional: true, unique: true })
+ */
 export function id<const O extends IdOptions>(
   options?: Only<O, IdOptions>,
 ): Field<ValueOf<string, O>, PresenceOf<O>, "id"> {
@@ -244,7 +281,10 @@ const emptySet: readonly [] = [];
 
 /**
  * References to any number of rows of another resource, as a set: `labels: manyToMany(() => labels)` is `labelIds` in
- * REST and `labels { ... }` in GraphQL. A change replaces the whole set. A row that is deleted is taken off the sets.
+ * REST and `labels { ... }` in GraphQL. A write replaces the whole set. A row that is deleted is removed from the sets.
+ *
+ * @param target returns the resource, which may be declared later in the file
+ * @example labels: manyToMany(() => labels, { max: 20 })
  */
 export function manyToMany<const O extends ManyToManyOptions, Target extends Resource = Resource>(
   target: () => Target,
@@ -258,7 +298,10 @@ export function manyToMany<const O extends ManyToManyOptions, Target extends Res
 
 /**
  * A reference to another resource: `author: belongsTo(() => users)` is `authorId` in REST and `author { ... }`
- * in GraphQL. Two resources that refer to each other need the type written once: `(): Resource => posts`.
+ * in GraphQL. If two resources refer to each other, write the type in one of them: `(): Resource => posts`.
+ *
+ * @param target returns the resource, which may be declared later in the file
+ * @example author: belongsTo(() => users, { default: "caller" })
  */
 export function belongsTo<const O extends BelongsToOptions, Target extends Resource = Resource>(
   target: () => Target,

@@ -251,9 +251,10 @@ export interface LooseDeclaration
 }
 
 /**
- * Declares a resource. The name is the singular in camelCase: `post` is served at `/posts`,
- * `apiKey` at `/api-keys`.
+ * Declares a resource. `id`, `createdAt` and `updatedAt` are added to its fields. The declaration is validated when the
+ * server starts, with errors that name the resource and the field.
  *
+ * @param name the singular in camelCase, at most 41 characters: `post` is served at `/posts`, `apiKey` at `/api-keys`
  * @example
  * const posts = resource("post", {
  *   fields: { title: text({ min: 1, max: 200 }), status: choice(["draft", "published"], { default: "draft" }) },

@@ -121,10 +121,11 @@ export interface Route<Path extends string = string, Types = unknown> {
 
 /**
  * Declares a route, to be listed in `routes` of the app. It is served under its version, and without a version if that
- * is the current one.
+ * is the current one. The declaration is validated when the server starts.
  *
  * @param path method, version and path; a parameter is in braces
- * @param handler returns the answer; throws a `Problem` for an error
+ * @param handler returns the answer within 10 seconds, or throws a `Problem`. Any other error becomes 500
+ *   `internal_error`. The writes of POST, PUT, PATCH and DELETE are one transaction
  * @example
  * route(
  *   "GET /v1/projects/{id}/stats",

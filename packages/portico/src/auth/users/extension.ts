@@ -36,6 +36,8 @@ const extensions = new WeakMap<Resource, LooseExtension>();
 /**
  * Adds fields to users.
  *
+ * @returns the resource to list in `resources` of the app
+ * @throws OperatorError for an unknown option, a name that users already have, or a required field without a default
  * @example
  * const people = users.extend({
  *   fields: { phone: text({ max: 30, optional: true }), plan: choice(["free", "paid"], { default: "free" }) },
