@@ -1,4 +1,4 @@
-// The routes of signed addresses, as descriptions of the API have them.
+// The routes of signed URLs, as descriptions of the API have them.
 
 import type { DescribedRoute } from "../api/described-route.ts";
 import { type Parameter, pathParameter, queryParameter } from "../model/operation-parameters.ts";
@@ -19,7 +19,7 @@ export const fileRoutes: readonly DescribedRoute[] = [
     path: "/v1/files/{id}",
     tag: "Files",
     summary: "Download a file",
-    description: "Returns the content of a file, for anyone who has its signed address, which a row shows.",
+    description: "Returns the content of a file, for anyone who has its signed URL, which a row shows.",
     access: "open",
     parameters: signed,
     responses: {
@@ -43,7 +43,7 @@ export const fileRoutes: readonly DescribedRoute[] = [
     path: "/v1/uploads/{id}",
     tag: "Uploads",
     summary: "Upload the content of a file",
-    description: "Receives the content of a file, for anyone who has the signed address of the upload.",
+    description: "Receives the content of a file, for anyone who has the signed URL of the upload.",
     access: "open",
     parameters: signed,
     inputs: { "*/*": content },

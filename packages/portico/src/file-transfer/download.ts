@@ -1,4 +1,4 @@
-// `GET /v1/files/{id}`: the content of a file, for anyone who has its signed address.
+// `GET /v1/files/{id}`: the content of a file, for anyone who has its signed URL.
 
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";

@@ -7,7 +7,7 @@ import type { Module, ModuleOptions } from "../runtime/module.ts";
 import { fileRoutes } from "./described-routes.ts";
 import { createUpload } from "./operations.ts";
 
-/** Files: uploads, by a form or by a signed address, and downloads. */
+/** Files: uploads, by a form or by a signed URL, and downloads. */
 export function filesModule({ app, settings }: ModuleOptions): Module {
   const tables = [storedFilesTable];
   if (!hasFiles(app)) return { tables };

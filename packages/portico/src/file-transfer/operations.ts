@@ -15,7 +15,7 @@ export const createUpload = Object.freeze<ModuleOperation>({
   path: "/uploads",
   summary: "Announce an upload",
   description:
-    "Returns a signed address, to which the content of a file is sent. The row then gets the file by its id.",
+    "Returns a signed URL, to which the content of a file is sent. The row then gets the file by its id.",
   prefixes: ["/v1"],
   scope: undefined,
   parameters: [],

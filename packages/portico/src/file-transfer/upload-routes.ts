@@ -1,4 +1,4 @@
-// Uploads by a signed address: `POST /v1/uploads` announces a file, and `PUT` to the address in its answer sends the
+// Uploads by a signed URL: `POST /v1/uploads` announces a file, and `PUT` to the address in its answer sends the
 // content.
 
 import type { FastifyReply, FastifyRequest } from "fastify";

@@ -1,4 +1,4 @@
-// Signed addresses of files and uploads. Anyone who has one may use it until it expires: it is a credential for one file.
+// Signed URLs of files and uploads. Anyone who has one may use it until it expires: it is a credential for one file.
 
 import { hkdfSync } from "node:crypto";
 import { Hmac } from "../lib/hmac.ts";

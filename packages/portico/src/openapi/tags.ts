@@ -52,7 +52,7 @@ const descriptions: Readonly<Record<string, string>> = {
   Exports: "All rows of a collection, or events, in one response.",
   Imports: "Rows from lines of JSON or CSV.",
   Uploads: "The contents of files, sent before or with their rows.",
-  Files: "The contents of files, at signed addresses.",
+  Files: "The contents of files, at signed URLs.",
   Grants: "The access that users have given to applications.",
   GraphQL: "The same resources in one request, with selections and subscriptions.",
   OAuth: "The authorization server: OAuth 2.0 and OpenID Connect.",

@@ -92,7 +92,7 @@ export interface ServerContext extends ModuleOptions {
   /** Which events a caller sees. */
   readonly visibleEvents: VisibleEvents;
   readonly quotas: RequestQuotas;
-  /** The contents of files, and their signed addresses. */
+  /** The contents of files, and their signed URLs. */
   readonly files: { readonly storage: FileStorage; readonly urls: FileUrls };
   /** The subscriptions of all protocols in this process. */
   readonly hub: SubscriptionHub;

@@ -1,4 +1,4 @@
-// Names of files, ranges and signed addresses, for any input.
+// Names of files, ranges and signed URLs, for any input.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// Files of rows over HTTP: uploaded by forms and by signed addresses, read by signed addresses, removed with their rows.
+// Files of rows over HTTP: uploaded by forms and by signed URLs, read by signed URLs, removed with their rows.
 
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
@@ -23,7 +23,7 @@ onEachDatabase("files", (database) => {
     await workspace.remove();
   });
 
-  test("a form creates a row with a file, which its signed address serves", async () => {
+  test("a form creates a row with a file, which its signed URL serves", async () => {
     const created = await sendForm(server, "/v1/notes", {
       title: "One",
       stars: "3",

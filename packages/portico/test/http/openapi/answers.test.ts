@@ -160,7 +160,7 @@ const forms = [
   ...["grant_type=authorization_code&code=x&client_id=y", "x".repeat(70_000)],
 ];
 
-/** Signed addresses, which no caller makes up. */
+/** Signed URLs, which no caller makes up. */
 function isSigned(path: string): boolean {
   return path === "/v1/files/{id}" || path === "/v1/uploads/{id}";
 }
