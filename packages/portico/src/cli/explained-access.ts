@@ -2,13 +2,13 @@
 
 import { AnonymousCallers } from "../auth/anonymous/anonymous-callers.ts";
 import { Principals } from "../auth/principal.ts";
-import { UserLookup } from "../auth/users/lookup.ts";
 import type { Caller } from "../declare/caller.ts";
 import { requireScope } from "../engine/authorize.ts";
 import { type AppliedPolicy, appliedPolicies, failingPolicy } from "../engine/explain-access.ts";
 import { OperatorError, Problem } from "../errors.ts";
 import type { Model, PolicyOperation, ResourceModel } from "../model/model.ts";
 import type { Read, ReadOne, Selection } from "../query/read.ts";
+import { userNamed } from "../runtime/actor.ts";
 import type { Settings } from "../runtime/settings/settings.ts";
 import type { Store } from "../store/store.ts";
 import type { ExplainedWrite } from "./explained-write.ts";
@@ -60,11 +60,7 @@ export async function callerNamed(
       `the tenant has no valid secret key ${name}: it is unknown, revoked or expired, or its owner is inactive (401); a publishable key reads what --as anonymous reads`,
     );
   }
-  const userId = name.includes("@") ? (await new UserLookup(store).findByEmail(tenantId, name))?.id : name;
-  const caller =
-    userId === undefined ? undefined : await principals.current({ kind: "user", tenantId, userId });
-  if (!caller)
-    throw new OperatorError(`the tenant has no active user ${name}; nobody can sign in as such (401)`);
+  const caller = await userNamed(store, principals, tenantId, name);
   const scopesOutsideRole = new Set(model.scopes).difference(caller.scopes);
   return { ...caller, scopesOutsideRole };
 }

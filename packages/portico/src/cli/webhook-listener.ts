@@ -31,7 +31,9 @@ export async function listen(
   if (error !== undefined) throw new OperatorError(`--forward ${error}`);
   const unknown = unknownPatterns(eventTypes, engine.model);
   if (unknown.length > 0)
-    throw new OperatorError(`there are no events of these types: ${unknown.join(", ")}`);
+    throw new OperatorError(
+      `there are no events of these types: ${unknown.join(", ")}; write post.created, post.* or *, for example`,
+    );
   const secret = generateSecret();
   const outbound = new OutboundFetch({
     ...{ isPrivateAllowed: true, timeoutMs, maxBytes: maxResponseBytes, isBodyOptional: true },

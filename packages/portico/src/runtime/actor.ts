@@ -19,9 +19,26 @@ export async function callerOfActor(
 ): Promise<Caller> {
   const { id: tenantId } = await findTenant(store, tenant);
   if (user === undefined) return systemCaller(model, tenantId);
+  return userNamed(store, principals, tenantId, user);
+}
+
+/**
+ * A user as a caller, with all scopes of the role.
+ *
+ * @param user an id or an address
+ * @throws OperatorError if the tenant has no such user, or the user is not active
+ */
+export async function userNamed(
+  store: Store,
+  principals: Principals,
+  tenantId: string,
+  user: string,
+): Promise<Caller> {
   const userId = user.includes("@") ? (await new UserLookup(store).findByEmail(tenantId, user))?.id : user;
   const caller =
     userId === undefined ? undefined : await principals.current({ kind: "user", tenantId, userId });
   if (caller) return caller;
-  throw new OperatorError(`the tenant has no active user ${user}`);
+  throw new OperatorError(
+    `the tenant has no active user ${user}; portico user list --tenant ${tenantId} shows its users`,
+  );
 }

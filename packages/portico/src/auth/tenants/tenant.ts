@@ -98,7 +98,7 @@ export async function findTenant(store: Store, id?: string): Promise<Tenant> {
   throw new OperatorError(
     id === undefined
       ? "there is no tenant yet; create one: portico tenant create --name NAME"
-      : `there is no tenant ${id}`,
+      : `there is no tenant ${id}; portico tenant list shows those that exist`,
   );
 }
 
@@ -119,5 +119,7 @@ export async function hasNoTenant(store: Store, session: Session): Promise<boole
 export async function findUser(store: Store, tenantId: string, id?: string): Promise<string | null> {
   if (id === undefined) return (await selectFirstUser(store).first(store.database, { tenantId }))?.id ?? null;
   if (await selectUser(store).first(store.database, { tenantId, id })) return id;
-  throw new OperatorError(`the tenant has no user ${id}`);
+  throw new OperatorError(
+    `the tenant has no user ${id}; portico user list --tenant ${tenantId} shows its users`,
+  );
 }

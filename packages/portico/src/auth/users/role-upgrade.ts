@@ -158,7 +158,9 @@ function refuseNames({ names }: OwnerChoice): void {
 }
 
 function unknownOwner(name: string): OperatorError {
-  return new OperatorError(`--owner ${name}: no tenant has this user`);
+  return new OperatorError(
+    `--owner ${name}: no tenant has this user; portico user list shows the users of a tenant`,
+  );
 }
 
 type FoundUser = Pick<NewOwner, "email"> & { readonly id: string };

@@ -72,7 +72,8 @@ const explain: Command = {
           if (who === undefined || !(error instanceof RefusedRequest) || !error.isAboutCaller) throw error;
           refusal = error;
         }
-        if (recorder.reads.length === 0 && !refusal) throw new OperatorError("the request reads no rows");
+        if (recorder.reads.length === 0 && !refusal)
+          throw new OperatorError("the request reads no rows; name a list or a row, such as /v1/posts");
       }
       const statements = refusal ? [] : await statementsOf(opened, args);
       if (who === undefined) return { json: { request, statements }, lines: statementLinesOf(statements) };

@@ -40,8 +40,12 @@ async function importLines(args: Arguments): Promise<CommandOutput> {
     throw new OperatorError(`--format is '${format}'; it must be ndjson or csv`);
   const [collection = ""] = args.positionals;
   const assembly = await assemble(args.project);
-  const resource = importableResources(assembly.model, assembly.app).get(collection);
-  if (!resource) throw new OperatorError(`there is no collection '${collection}' to import into`);
+  const resources = importableResources(assembly.model, assembly.app);
+  const resource = resources.get(collection);
+  if (!resource)
+    throw new OperatorError(
+      `there is no collection '${collection}' to import into; use one of ${[...resources.keys()].join(", ")}`,
+    );
   const request = parseImport(resource, queryOf(args));
   return withStore(assembly, async (store) => {
     const tenant = await findTenant(store, args.text("tenant"));

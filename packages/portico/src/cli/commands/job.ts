@@ -82,7 +82,7 @@ const jobRetry: Command = {
           `the app no longer declares the handler ${found.handler}; declare it again to retry the job`,
         );
       if (!(await retry(store, tenantId, found)))
-        throw new OperatorError(`the job ${id} is pending; it is attempted without a retry`);
+        throw new OperatorError(`the job ${id} is pending; it is called again without a retry`);
       const job = await findJob(store, tenantId, id);
       return { json: { job: job ?? found }, lines: [`Queued ${found.handler} for ${found.eventId}.`] };
     });

@@ -60,7 +60,8 @@ const webhookTest: Command = {
       const { store, engine, caller, settings } = context;
       const [endpointId = ""] = args.positionals;
       const target = await findEndpoint(store, store.database, { tenantId: caller.tenantId, endpointId });
-      if (!target) throw new OperatorError(`the tenant has no webhook endpoint ${endpointId}`);
+      if (!target)
+        throw new OperatorError(`the tenant has no webhook endpoint ${endpointId}; see portico webhook list`);
       const attemptTimeoutMs = settings.webhookTimeout * 1_000;
       const delivery = JSON.parse(await sendTest({ store, engine, attemptTimeoutMs }, caller, target));
       const { status, attempts, lastStatus, lastError, durationMs, id } = delivery;

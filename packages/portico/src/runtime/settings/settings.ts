@@ -44,7 +44,8 @@ export function readSettings(environment: Environment, defaults: Environment = {
  */
 export function completeSettings(values: Partial<Settings>, defaults: Environment): Settings {
   const unknown = Object.keys(values).find((name) => !Object.hasOwn(table, name));
-  if (unknown !== undefined) throw new OperatorError(`createServer: unknown setting ${unknown}`);
+  if (unknown !== undefined)
+    throw new OperatorError(`createServer: unknown setting ${unknown}; the type ServerOptions lists all`);
   const settings = settingsFrom(({ format = String }, key) => {
     const value = values[key];
     if (value === null) throw new OperatorError(`${key} is null; leave it out for its default`);

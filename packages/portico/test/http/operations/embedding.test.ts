@@ -130,7 +130,10 @@ onEachDatabase("embedded servers", (database) => {
     await refused({ sendsServerTiming: "0" }, /^sendsServerTiming is of the wrong type: string/);
     await refused({ host: ["127.0.0.1"] }, /^host is of the wrong type: object instead of string$/);
     await refused({ host: "127.0.0.1 " }, /^host is '127\.0\.0\.1 '/);
-    await refused({ databaseURL: "file:x" }, /^createServer: unknown setting databaseURL$/);
+    await refused(
+      { databaseURL: "file:x" },
+      /^createServer: unknown setting databaseURL; the type ServerOptions lists all$/,
+    );
   });
 
   test("a port in use is reported in one sentence, and the server is closed", async () => {

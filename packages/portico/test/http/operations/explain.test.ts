@@ -195,12 +195,15 @@ onEachDatabase("portico explain", (database) => {
       [["/%zz"], "The path has broken percent-encoding."],
       [["books"], "PATH is 'books'; it must begin with a slash: /v1/posts?limit=5"],
       [["--graphql", "{ nothing }"], 'Cannot query field "nothing" on type "Query".'],
-      [["--graphql", "{ __typename }"], "the request reads no rows"],
+      [["--graphql", "{ __typename }"], "the request reads no rows; name a list or a row, such as /v1/posts"],
       [
         ["--graphql", 'mutation { deleteBook(id: "x") { id } }'],
         "GET can run queries only. Send mutations with POST.",
       ],
-      [["/books", "--tenant", "tenant_x"], "there is no tenant tenant_x"],
+      [
+        ["/books", "--tenant", "tenant_x"],
+        "there is no tenant tenant_x; portico tenant list shows those that exist",
+      ],
     ] as const) {
       const { code, stdout, stderr } = await run(...words);
       assert.deepEqual([code, stdout, stderr], [1, "", `portico: ${message}\n`]);

@@ -64,7 +64,7 @@ onEachDatabase("the tenant of requests without a credential", (database) => {
     for (const PORTICO_PUBLIC_TENANT of ["tenant_00000000000000000000000000", "acme"])
       await assert.rejects(titles({ PORTICO_PUBLIC_TENANT }), (error) => {
         assert.ok(error instanceof OperatorError);
-        assert.equal(error.message, `PORTICO_PUBLIC_TENANT: there is no tenant ${PORTICO_PUBLIC_TENANT}`);
+        assert.match(error.message, /^PORTICO_PUBLIC_TENANT: there is no tenant (tenant_0+|acme); /);
         return true;
       });
   });
