@@ -20,7 +20,7 @@ export interface CsvBounds {
   readonly maxCharacters: number;
 }
 
-/** Where in a cell the text goes on. `closed` is after a quote, which ends the value unless another one follows. */
+/** Where in a cell the text continues. `closed` is after a quote, which ends the value unless another one follows. */
 type Position = "start" | "unquoted" | "quoted" | "closed" | "closed, CR";
 
 export class CsvSyntaxError extends Error {}
@@ -65,7 +65,7 @@ export class CsvRecords {
     return this.#takeRecord();
   }
 
-  /** Reads what one step can. @returns where the next one goes on */
+  /** Reads what one step can. @returns where the next one continues */
   #readPart(text: string, at: number): number {
     switch (this.#position) {
       case "start":

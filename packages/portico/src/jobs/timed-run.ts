@@ -17,7 +17,7 @@ export interface TimedRunOptions {
 }
 
 /**
- * Runs some work until it ends, its time is over or the server stops. Work that goes on longer cannot be ended: its signal
+ * Runs some work until it ends, its time is over or the server stops. Work that takes longer cannot be ended: its signal
  * is aborted, and its result is ignored.
  *
  * @param work adds the results of the operations that it is to await; it fails if it does not

@@ -108,7 +108,7 @@ export const endRun = defineQuery(
       .returning("name"),
 );
 
-/** Ends the lease; another process goes on with the run. */
+/** Ends the lease; another process continues the run. */
 export const giveUpLease = defineQuery([schedulesTable], (db, { name, leaseId }: ParametersOf<OfLease>) =>
   db
     .updateTable("job_schedules")

@@ -24,7 +24,7 @@ import {
   takeSchedule,
 } from "./queries.ts";
 
-/** How long a run waits after the crash of its process. The lease is extended while the run goes on. */
+/** How long a run waits after the crash of its process. The lease is extended while the run lasts. */
 const leaseMs = 10_000;
 const extendIntervalMs = 3_000;
 
@@ -38,7 +38,7 @@ export interface RunContext {
   readonly stopping: AbortSignal;
 }
 
-/** The lease was lost, or the server stops: another process goes on with the run. */
+/** The lease was lost, or the server stops: another process continues the run. */
 const interrupted = Symbol("interrupted");
 
 export class ScheduleRun {
@@ -66,7 +66,7 @@ export class ScheduleRun {
   }
 
   /**
-   * Begins a run, or goes on with one whose process has died.
+   * Begins a run, or continues one whose process has died.
    *
    * @param dueAt no run begins that is due later
    * @returns undefined if another process runs it, or it is not due

@@ -42,7 +42,7 @@ export class Scheduler {
     }
   }
 
-  /** Waits for tenants in progress; after the timeout they are given up. Another process goes on with the runs. */
+  /** Waits for tenants in progress; after the timeout they are given up. Another process continues the runs. */
   async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true;
     const timeout = setTimeout(() => this.#stopping.abort(), timeoutMs);
@@ -54,7 +54,7 @@ export class Scheduler {
     const running = run
       .run()
       .catch((err: unknown) => {
-        // Another process goes on with it at the end of the lease.
+        // Another process continues it at the end of the lease.
         this.#context.report("the run of a schedule is interrupted", { schedule: name, err });
       })
       .finally(() => this.#running.delete(name));

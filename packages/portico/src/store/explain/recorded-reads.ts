@@ -1,4 +1,4 @@
-// Records the reads of a request instead of running them. The request goes on with an empty page, or a row without members.
+// Records the reads of a request instead of running them. The request continues with an empty page, or a row without members.
 
 import type { Read, ReadOne } from "../../query/read.ts";
 import type { BoundedRead, RunRead } from "../bounded-read.ts";
@@ -31,6 +31,6 @@ export function isList(read: Read | ReadOne): read is Read {
   return "page" in read;
 }
 
-/** An incomplete page, so that a search goes on with the statement that it would run next. */
+/** An incomplete page, so that a search continues with the statement that it would run next. */
 const emptyPage: ListColumns = [null, null, 0, 0, 0, 0];
 const emptyRow: ColumnValues = ["{}"];

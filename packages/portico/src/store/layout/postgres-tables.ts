@@ -121,7 +121,7 @@ async function copyRows(
   return copied;
 }
 
-/** The copy goes on with the number after the last one that was given out. */
+/** The copy continues with the number after the last one that was given out. */
 async function copySequence(session: Session, source: string, target: string, column: string): Promise<void> {
   const sequenceOf = (table: string): string =>
     `pg_get_serial_sequence(${literal(table)}, ${literal(column)})`;

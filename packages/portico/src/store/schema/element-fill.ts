@@ -1,5 +1,5 @@
 // Adds the elements of existing rows to an index, in batches that other writes can run between. Triggers add those of rows
-// that are written meanwhile. A table records how far the work has come, so that an interrupted one goes on.
+// that are written meanwhile. A table records how far the work has come, so that an interrupted one continues.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";

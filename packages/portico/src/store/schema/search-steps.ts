@@ -1,5 +1,5 @@
 // The steps that bring the search index of a table to the declared fields. An earlier version that still serves searches on
-// meanwhile, and goes on writing rows with the words of its own fields: the contraction corrects them.
+// meanwhile, and keeps writing rows with the words of its own fields: the contraction corrects them.
 
 import type { RawBuilder } from "kysely";
 import { backfillSearch, createRecord, dropRecord, recordedWords } from "../search/backfill.ts";
