@@ -23,12 +23,12 @@ const extendBeforeMs = 4_000;
 /** Calls of one queue at once, each for another row. */
 const maxCalls = 8;
 /** How often to look for new calls while some are in progress. */
-const lookMs = 250;
+const pollMs = 250;
 /** How long a queue is worked on while others wait for a worker. */
 const turnMs = 2_000;
 const recordRetryMs = 500;
 /** What looking for calls, and making one, costs in units of the pace. */
-const unitsOfLook = 2;
+const unitsOfPoll = 2;
 const unitsOfCall = 2;
 
 export interface WorkerOptions {
@@ -75,7 +75,7 @@ export class QueueWorker {
   /** Works until nothing is due, or others need the turn, and ends the lease. @throws Error if the lease is lost */
   async run(): Promise<void> {
     for (;;) {
-      if (await this.#look()) return;
+      if (await this.#poll()) return;
       if (this.#inProgress.size === 0) continue;
       await this.#waitForOutcomes();
       const finished = this.#finished;
@@ -85,7 +85,7 @@ export class QueueWorker {
   }
 
   /** Starts calls that are due. @returns whether the lease has ended */
-  async #look(): Promise<boolean> {
+  async #poll(): Promise<boolean> {
     const { isStopping, isCrowded } = this.#options;
     const isYielding = isStopping() || (isCrowded() && Date.now() - this.#startedAt > turnMs);
     const room = isYielding ? 0 : maxCalls - this.#inProgress.size;
@@ -98,7 +98,7 @@ export class QueueWorker {
 
   async #startDue(room: number): Promise<void> {
     const { store, pace, slots } = this.#options;
-    await pace.take(unitsOfLook);
+    await pace.take(unitsOfPoll);
     const now = new Date().toISOString();
     const due = await selectDue(store).all(store.database, { ...this.#queue, now });
     const next = due.filter(({ id }) => !this.#inProgress.has(id)).slice(0, room);
@@ -166,7 +166,7 @@ export class QueueWorker {
   async #waitForOutcomes(): Promise<void> {
     if (this.#finished.length > 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timeout = setTimeout(resolve, lookMs);
+    const timeout = setTimeout(resolve, pollMs);
     this.#wake = resolve;
     await promise;
     clearTimeout(timeout);

@@ -26,15 +26,15 @@ const extendBeforeMs = 4_000;
 /** Requests to one endpoint at once: one at a time while it fails. */
 const maxRequests = 32;
 /** How long to wait for further outcomes, which are recorded together. */
-const gatherMs = 10;
+const batchDelayMs = 10;
 /** Deliveries that start together while the thread has no time to spare. */
 const minTogether = 8;
 /** What looking for them costs, in units of the pace: a delivery that is sent costs one. */
-const unitsOfLook = 2;
+const unitsOfPoll = 2;
 /** How long an endpoint is sent to while others wait for a worker. */
 const turnMs = 2_000;
 /** How often to look for new deliveries while requests are in progress. */
-const lookMs = 250;
+const pollMs = 250;
 const recordRetryMs = 500;
 /** Five days of nothing but failures disable an endpoint. */
 const failingMs = 5 * 24 * 60 * 60 * 1000;
@@ -86,7 +86,7 @@ export class EndpointWorker {
   async run(): Promise<void> {
     for (;;) {
       const room = await this.#waitForRoom();
-      if (room > 0 && (await this.#look(room))) return;
+      if (room > 0 && (await this.#poll(room))) return;
       if (this.#isIdle) continue;
       await this.#waitForOutcomes();
       await this.#recordOutcomes();
@@ -99,18 +99,18 @@ export class EndpointWorker {
     const free = this.#maxRequests - this.#inProgress.size;
     if (free <= 0) return 0;
     if (!memory.hasRoom(this.#endpoint.tenantId) && !isStopping()) {
-      if (this.#isIdle) await sleep(lookMs);
+      if (this.#isIdle) await sleep(pollMs);
       if (this.#record.remainingMs <= extendBeforeMs) await this.#write([]);
       return 0;
     }
     const room = Math.min(free, Math.max(minTogether, Math.floor(pace.burst)));
-    await pace.take(room + unitsOfLook);
+    await pace.take(room + unitsOfPoll);
     if (this.#record.remainingMs <= extendBeforeMs) await this.#write([]);
     return room;
   }
 
   /** Starts deliveries that are due. @returns whether the lease has ended */
-  async #look(room: number): Promise<boolean> {
+  async #poll(room: number): Promise<boolean> {
     const { store, isStopping, isCrowded, pace } = this.#options;
     const target = await findEndpoint(store, store.database, this.#endpoint);
     this.#target = target;
@@ -213,13 +213,13 @@ export class EndpointWorker {
   async #waitForOutcomes(): Promise<void> {
     if (this.#finished.length === 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      const timeout = setTimeout(resolve, lookMs);
+      const timeout = setTimeout(resolve, pollMs);
       this.#wake = resolve;
       await promise;
       clearTimeout(timeout);
       this.#wake = () => {};
     }
-    if (this.#finished.length > 0 && this.#inProgress.size > this.#finished.length) await sleep(gatherMs);
+    if (this.#finished.length > 0 && this.#inProgress.size > this.#finished.length) await sleep(batchDelayMs);
   }
 
   async #recordOutcomes(): Promise<void> {

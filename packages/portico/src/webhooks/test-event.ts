@@ -17,7 +17,7 @@ export const testEventType = "webhook.test";
 /** How long the outcome of a test may take beyond the time for an attempt. */
 const extraMs = 2_000;
 /** How often the delivery is read: less and less often. */
-const lookMs = { first: 20, last: 500, growth: 1.3 };
+const pollMs = { first: 20, last: 500, growth: 1.3 };
 
 export interface WebhookContext {
   readonly store: Store;
@@ -64,7 +64,7 @@ export async function sendTest(
   const resource = engine.model.resource.get(webhookDeliveries.name)!;
   const read = { resource, selection: wholeRow(resource), id, conditions: [] };
   const until = Date.now() + attemptTimeoutMs + extraMs;
-  for (let waitMs = lookMs.first; ; waitMs = Math.min(lookMs.last, waitMs * lookMs.growth)) {
+  for (let waitMs = pollMs.first; ; waitMs = Math.min(pollMs.last, waitMs * pollMs.growth)) {
     await sleep(waitMs);
     const text = await engine.get(caller, read);
     const { attempts, status } = JSON.parse(text);

@@ -96,13 +96,13 @@ const explain: Command = {
   },
 };
 
-/** @param asked.isNamed whether `--as` names the caller */
+/** @param options.isNamed whether `--as` names the caller */
 async function explainRoute(
   store: Store,
   route: RouteModel,
-  asked: { readonly request: string; readonly caller: Caller; readonly isNamed: boolean },
+  options: { readonly request: string; readonly caller: Caller; readonly isNamed: boolean },
 ): Promise<CommandOutput> {
-  const { request, caller, isNamed } = asked;
+  const { request, caller, isNamed } = options;
   const described = { name: route.name, scope: route.scope, isPublic: route.isPublic };
   const statements: readonly ExplainedStatement[] = [];
   if (!isNamed) return { json: { request, route: described, statements }, lines: [routeLine(route)] };

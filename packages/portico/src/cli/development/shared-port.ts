@@ -9,7 +9,7 @@ export class SharedPort {
   readonly #accept: (connection: Socket) => void;
   readonly #refusals: HttpServer;
   #server: Server | undefined;
-  #asked = "";
+  #requested = "";
   #reason = "";
 
   /** @param accept gets each connection, from which nothing has been read */
@@ -32,8 +32,8 @@ export class SharedPort {
    * @throws OperatorError if the port is in use
    */
   async listen(host: string, port: number): Promise<number> {
-    const asked = `${host}:${port}`;
-    if (this.#server && this.#asked === asked) return portOf(this.#server);
+    const requested = `${host}:${port}`;
+    if (this.#server && this.#requested === requested) return portOf(this.#server);
     const server = createServer({ pauseOnConnect: true }, (connection) => {
       // A caller may close the connection at any time.
       connection.on("error", () => {});
@@ -51,7 +51,7 @@ export class SharedPort {
     server.on("error", () => {});
     this.close();
     this.#server = server;
-    this.#asked = asked;
+    this.#requested = requested;
     return portOf(server);
   }
 

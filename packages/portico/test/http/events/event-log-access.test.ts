@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { LoggedEvent } from "../../../client/index.ts";
 import { users } from "../../../src/auth/users/resource.ts";
 import { app } from "../../../src/declare/app.ts";
 import { belongsTo, text } from "../../../src/declare/field.ts";
@@ -12,7 +13,6 @@ import { makeKey } from "../../support/keys.ts";
 import { invite } from "../../support/people.ts";
 import { expectAnswer, makeTenant, TestServer } from "../../support/scenario.ts";
 import { makeWorkspace, onEachDatabase, Portico } from "../../support/server.ts";
-import type { LoggedEvent } from "./event-log-server.ts";
 
 const owner = belongsTo(() => users, { default: "caller" });
 const oldBoards = resource("board", {

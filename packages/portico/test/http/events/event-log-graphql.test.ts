@@ -3,11 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import type { LoggedEvent } from "../../../client/index.ts";
 import { dataOf, expectError, requestGraphql } from "../../support/graphql/request.ts";
 import { makeKey } from "../../support/keys.ts";
 import { randomRuns } from "../../support/random-runs.ts";
 import { onEachDatabase } from "../../support/server.ts";
-import { type LoggedEvent, serveEventLog } from "./event-log-server.ts";
+import { serveEventLog } from "./event-log-server.ts";
 
 const members = "id type resource resourceId data createdAt";
 

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
+import type { LoggedEvent } from "../../../client/index.ts";
 import { users } from "../../../src/auth/users/resource.ts";
 import { app } from "../../../src/declare/app.ts";
 import { belongsTo, text } from "../../../src/declare/field.ts";
@@ -29,15 +30,6 @@ const declared = app({
     member: ["boards:read", "boards:write", "board-cards:read", "board-cards:write", "events:read"],
   },
 });
-
-export interface LoggedEvent {
-  readonly id: string;
-  readonly type: string;
-  readonly resource: string;
-  readonly resourceId: string;
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly createdAt: string;
-}
 
 interface Member {
   readonly id: string;

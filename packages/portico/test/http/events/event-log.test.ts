@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { LoggedEvent } from "../../../client/index.ts";
 import { openReader } from "../../support/database-reader.ts";
 import { makeKey } from "../../support/keys.ts";
 import { expectAnswer, scenarios } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
-import { type LoggedEvent, serveEventLog } from "./event-log-server.ts";
+import { serveEventLog } from "./event-log-server.ts";
 
 onEachDatabase("the event log", (database) => {
   const server = serveEventLog(database);
