@@ -106,10 +106,15 @@ const common: Options = {
   help: { help: "show this help" },
 };
 
+/** The options of a command with those that every command has, whose help a command may replace. */
+function optionsOf({ options }: Command): Options {
+  return { ...options, ...common, ...options };
+}
+
 /** @throws OperatorError for an unknown option or a missing argument */
 export function parseArguments(command: Command, words: readonly string[], project: Project): Arguments {
   const options = Object.fromEntries(
-    Object.entries({ ...command.options, ...common }).map(([name, { value, isRepeated }]) => [
+    Object.entries(optionsOf(command)).map(([name, { value, isRepeated }]) => [
       name,
       { type: value ? ("string" as const) : ("boolean" as const), multiple: isRepeated ?? false },
     ]),
@@ -134,12 +139,10 @@ export function parseArguments(command: Command, words: readonly string[], proje
 
 /** The help text of one command. */
 export function helpOf(command: Command): string {
-  const rows = Object.entries({ ...command.options, ...common }).map(
-    ([name, { value, help, isRequired }]) => {
-      const left = `--${name}${value ? ` ${value}` : ""}`;
-      return `  ${left.padEnd(26)} ${help}${isRequired ? " (required)" : ""}`;
-    },
-  );
+  const rows = Object.entries(optionsOf(command)).map(([name, { value, help, isRequired }]) => {
+    const left = `--${name}${value ? ` ${value}` : ""}`;
+    return `  ${left.padEnd(26)} ${help}${isRequired ? " (required)" : ""}`;
+  });
   const words = [command.name, ...(command.positionals ?? []), "[options]"].join(" ");
   return [`portico ${words}`, "", command.summary, "", ...rows].join("\n");
 }

@@ -56,7 +56,7 @@ export const listEvents = Object.freeze<ScopedOperation>({
     queryParameter("createdAt[gt]", time, "Recorded after this time."),
     queryParameter("createdAt[lte]", time, "Recorded at this time or earlier."),
     queryParameter("createdAt[lt]", time, "Recorded before this time."),
-    queryParameter("after", text, "The id of an event: only later ones."),
+    queryParameter("after", text, "The id of an event. Only later events are returned."),
     queryParameter(
       "sort",
       { type: "string", enum: ["createdAt", "-createdAt"], default: "-createdAt" },

@@ -30,7 +30,7 @@ export const commonParameters: readonly Parameter[] = [
   queryParameter(
     "formulas",
     { type: "string", enum: ["escape", "keep"], default: "escape" },
-    "For CSV: keep to put no apostrophe before texts that a spreadsheet would take for formulas.",
+    "For CSV: `keep` puts no apostrophe before text that a spreadsheet would run as a formula.",
   ),
   queryParameter(
     "limit",
@@ -40,7 +40,7 @@ export const commonParameters: readonly Parameter[] = [
   queryParameter(
     "after",
     { type: "string" },
-    "The id of a row: only those behind it in the order of the export.",
+    "The id of a row. Only rows after it in the order of the export are returned.",
   ),
 ];
 
@@ -49,7 +49,7 @@ export const rowParameters: readonly Parameter[] = [
   queryParameter(
     "total",
     { type: "boolean", default: false },
-    "Whether to count the rows first, and send their number in Total-Count.",
+    "Whether to count the rows first, and send their number in `Total-Count`.",
   ),
 ];
 

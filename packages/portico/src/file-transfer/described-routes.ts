@@ -29,11 +29,11 @@ export const fileRoutes: readonly DescribedRoute[] = [
         headers: [...tags, "Content-Disposition"],
       },
       206: {
-        description: "The part of the content that `Range` asks for.",
+        description: "The part of the content that `Range` requests.",
         content: { "*/*": content },
         headers: [...tags, "Content-Disposition", "Content-Range"],
       },
-      304: { description: "The client has the content already.", headers: tags },
+      304: { description: "Not modified: the client already has the content.", headers: tags },
     },
     errors: ["forbidden", "not_found", "range_not_satisfiable", "internal_error", "unavailable"],
   },

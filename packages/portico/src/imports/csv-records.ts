@@ -109,9 +109,7 @@ export class CsvRecords {
       return at + 1;
     }
     if (character !== "\r" || isAfterReturn)
-      throw new CsvSyntaxError(
-        "A quoted value is followed by other characters than a comma or a line break.",
-      );
+      throw new CsvSyntaxError("After a quoted value, there must be a comma or a line break.");
     this.#position = "closed, CR";
     return at + 1;
   }

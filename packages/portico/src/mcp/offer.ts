@@ -18,7 +18,7 @@ export function offerOf(model: Model): Offer {
 function instructions(name: string): string {
   return [
     `These tools read and write the data of ${name}.`,
-    "Ids are texts that begin with the kind of row; get them from lists. Times are UTC, as 2026-01-31T09:30:00.000Z.",
+    "Ids are strings that begin with the kind of row; get them from lists. Times are UTC, as 2026-01-31T09:30:00.000Z.",
     "Lists are filtered by their arguments; use `fields` and `limit` to keep answers short.",
     "An error has a code, a message that says what to do, and details that name the arguments at fault.",
   ].join("\n");

@@ -11,7 +11,7 @@ import { errorHeaders, headerReferences } from "./headers.ts";
 function errorSchema(): Readonly<Record<string, unknown>> {
   return {
     type: "object",
-    description: "What every failed request is answered with.",
+    description: "The body of every error response.",
     properties: {
       error: {
         type: "object",
@@ -28,7 +28,7 @@ function errorSchema(): Readonly<Record<string, unknown>> {
             items: {
               type: "object",
               properties: {
-                field: { type: "string", description: "Its name; empty for the whole body." },
+                field: { type: "string", description: "Its name; empty if the whole body is invalid." },
                 issue: { type: "string", enum: issues },
               },
               required: ["field", "issue"],

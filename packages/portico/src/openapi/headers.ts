@@ -7,25 +7,29 @@ import type { HeaderObject, Reference } from "./description.ts";
 const text = { type: "string" };
 
 const headers: Readonly<Record<string, HeaderObject>> = {
-  "Accept-Ranges": { description: "That parts can be requested.", schema: text, example: "bytes" },
+  "Accept-Ranges": {
+    description: "Whether parts of the content can be requested.",
+    schema: text,
+    example: "bytes",
+  },
   Allow: { description: "The methods of the path.", schema: text, example: "GET, HEAD" },
   "Cache-Control": {
-    description: "Who may keep the response, and for how long.",
+    description: "Who may cache the response, and for how long.",
     schema: text,
     example: "private, no-cache",
   },
   "Content-Disposition": {
-    description: "The name under which to save the file.",
+    description: "The suggested name of the file.",
     schema: text,
     example: 'attachment; filename="posts.ndjson"',
   },
   "Content-Range": {
-    description: "Which part of the file the response has.",
+    description: "The part of the file that the response contains.",
     schema: text,
     example: "bytes 0-99/1000",
   },
   Deprecation: {
-    description: "Since when something that the request uses is deprecated (RFC 9745).",
+    description: "The time from which something that the request uses is deprecated (RFC 9745).",
     schema: text,
     example: "@1767225600",
   },
@@ -35,7 +39,8 @@ const headers: Readonly<Record<string, HeaderObject>> = {
     example: '"b1946ac92492d234"',
   },
   "Idempotent-Replayed": {
-    description: "That the response is the stored one of an earlier request with the same Idempotency-Key.",
+    description:
+      "`true` if the response is the stored response to an earlier request with the same Idempotency-Key.",
     schema: { type: "string", enum: ["true"] },
     example: "true",
   },
@@ -51,7 +56,7 @@ const headers: Readonly<Record<string, HeaderObject>> = {
   },
   RateLimit: {
     description:
-      "The requests that are left in the quota of the credential, and the seconds until it is full.",
+      "The number of requests left in the quota of the credential, and the seconds until the quota is full.",
     schema: text,
     example: '"default";r=999;t=1',
   },
@@ -61,12 +66,12 @@ const headers: Readonly<Record<string, HeaderObject>> = {
     example: '"default";q=1000;w=60',
   },
   "Retry-After": {
-    description: "Seconds after which to try again.",
+    description: "The number of seconds to wait before the next attempt.",
     schema: { type: "integer", minimum: 0 },
     example: 1,
   },
   Sunset: {
-    description: "When something that the request uses may be gone (RFC 8594).",
+    description: "The time from which something that the request uses may be removed (RFC 8594).",
     schema: text,
     example: "Thu, 31 Dec 2026 00:00:00 GMT",
   },
@@ -81,12 +86,12 @@ const headers: Readonly<Record<string, HeaderObject>> = {
     example: "Authorization, X-API-Key",
   },
   "WWW-Authenticate": {
-    description: "How to authenticate, and what for (RFC 6750, RFC 9728).",
+    description: "The authentication scheme that the request needs (RFC 6750, RFC 9728).",
     schema: text,
     example: 'Bearer error="invalid_token"',
   },
   "X-Request-Id": {
-    description: "The id of the request, which the log has as well.",
+    description: "The id of the request, as in the log of the server.",
     schema: { type: "string", minLength: 1, maxLength: 128 },
     example: "0f8fad5b-d9cb-469f-a165-70867728950e",
   },

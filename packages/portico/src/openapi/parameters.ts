@@ -47,7 +47,7 @@ export function idempotencyKey(isRequired: boolean, components: Components): Ref
   return components.add("parameters", "IdempotencyKey", {
     name: "Idempotency-Key",
     in: "header",
-    description: "Identifies the request, so that it runs only once if it is sent again.",
+    description: "Identifies the request, so that it takes effect only once if it is sent again.",
     ...(isRequired && { required: true as const }),
     schema: { type: "string", minLength: 1, maxLength: 255 },
     example: "8e03978e-40d5-43e8-bc93-6894a57f9324",

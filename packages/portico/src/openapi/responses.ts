@@ -23,7 +23,7 @@ export function successResponses(
     },
     ...(operation.kind === "get" && {
       304: {
-        description: "The row has not changed: it has one of the tags of `If-None-Match`.",
+        description: "Not modified: the row has one of the tags of `If-None-Match`.",
         headers: headerReferences(
           [...quotaHeaders, "ETag", ...(mayBeDeprecated(operation) ? deprecationHeaders : [])],
           components,

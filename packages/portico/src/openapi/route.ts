@@ -18,7 +18,7 @@ export const openApiRoute: DescribedRoute = {
       headers: ["Cache-Control", "ETag", "Vary"],
     },
     304: {
-      description: "It has not changed: it has one of the tags of `If-None-Match`.",
+      description: "Not modified: it has one of the tags of `If-None-Match`.",
       headers: ["Cache-Control", "ETag", "Vary"],
     },
   },

@@ -26,7 +26,7 @@ const actions: Readonly<Record<string, string>> = {
 const headers: readonly ParameterObject[] = [
   {
     name: "webhook-id",
-    description: "The id of the event, the same in each attempt: it tells duplicates apart.",
+    description: "The id of the event, which is the same in each attempt, to detect duplicates.",
     example: exampleId("event"),
   },
   {

@@ -61,9 +61,9 @@ test("values that are not quoted have any characters but commas and line breaks"
 for (const [text, message] of [
   ['"a', /has no end/],
   ['a\n"b""', /has no end/],
-  ['"a"b', /followed by other characters/],
-  ['"a"\rb', /followed by other characters/],
-  ['"a" ,', /followed by other characters/],
+  ['"a"b', /there must be a comma or a line break/],
+  ['"a"\rb', /there must be a comma or a line break/],
+  ['"a" ,', /there must be a comma or a line break/],
 ] as const) {
   test(`${JSON.stringify(text)} cannot be read`, () => {
     const isExpected = (error: unknown): boolean =>

@@ -13,7 +13,7 @@ const dev: Command = {
   name: "dev",
   summary:
     "Serve a sandbox, and restart when a declaration changes. A faulty one leaves the server as it is.",
-  options: {},
+  options: { json: { help: "print one JSON object for each line" } },
   async run(args) {
     const { folder, environment } = args.project;
     if (environment["PORTICO_MODE"] === "live") throw new OperatorError(liveMode);

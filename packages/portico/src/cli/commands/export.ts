@@ -29,6 +29,7 @@ const exportCommand: Command = {
     },
     format: { value: "FORMAT", help: "ndjson or csv (default: ndjson)" },
     query: { value: "QUERY", help: "parameters as in a request: 'status=open&fields=id,title'" },
+    json: { help: "print the summary on standard error as one JSON object" },
   },
   run: exportLines,
 };

@@ -11,7 +11,7 @@ import { handleProcessEvents } from "../process-events.ts";
 const serve: Command = {
   name: "serve",
   summary: "Serve the API until SIGTERM or SIGINT.",
-  options: {},
+  options: { json: { help: "print the URL and the first key as one JSON object" } },
   async run(args) {
     const { folder, environment } = args.project;
     const app = await loadApp(folder);

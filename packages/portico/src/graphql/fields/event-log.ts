@@ -58,7 +58,7 @@ export const eventLogFields: SharedFieldKind = ({ rows }) => {
       sort: { type: sortType(), default: { value: newestFirst } },
     },
     description:
-      "What happened to the rows that the caller sees. A page can have fewer events than requested although there are more.",
+      "What happened to the rows that the caller sees. A page can have fewer events than requested even if there are more.",
     mapping: {
       ...mapping,
       maxItems: connectionLimit,
@@ -135,14 +135,17 @@ function filterType(): GraphQLInputObjectType {
     name: "EventFilter",
     description: "All fields must match.",
     fields: {
-      type: { ...listOf(GraphQLString), description: "Any of these types: `post.created`." },
-      resource: { ...listOf(GraphQLString), description: "Of any of these resources: `post`, `api_key`." },
+      type: { ...listOf(GraphQLString), description: "Only events of these types, such as `post.created`." },
+      resource: {
+        ...listOf(GraphQLString),
+        description: "Only events of these resources, such as `post` or `api_key`.",
+      },
       resourceId: { ...listOf(GraphQLID), description: "Of any of these rows." },
       createdAtGte: time,
       createdAtGt: time,
       createdAtLte: time,
       createdAtLt: time,
-      after: { type: GraphQLID, description: "The id of an event: only later ones." },
+      after: { type: GraphQLID, description: "The id of an event. Only later events are returned." },
     },
   });
 }

@@ -47,7 +47,7 @@ export const meField: SharedFieldKind = ({ rows }) => {
     {
       name: "me",
       ...required(type),
-      description: "Who the caller is, and what it may do now.",
+      description: "The caller, and its current permissions.",
       mapping: {
         ...objectMapping,
         cost: () => 1,

@@ -16,7 +16,7 @@ const types = {
 const descriptions: Readonly<Record<string, string>> = {
   type: "The media type: `image/png`.",
   size: "In bytes.",
-  url: "Where the content can be read for a few minutes, by whoever has this address.",
+  url: "The signed URL of the content. Anyone who has it can read the content until it expires, after some minutes.",
 };
 
 export const fileType = new GraphQLObjectType({

@@ -59,14 +59,17 @@ const clientParameters: Readonly<Record<string, JsonSchema>> = {
 const authorization: Readonly<Record<string, JsonSchema>> = {
   response_type: { type: "string", enum: ["code"], description: "Always `code`." },
   client_id: { ...text, description: "The client." },
-  redirect_uri: { ...text, description: "Where the answer is sent, if the client has several." },
+  redirect_uri: {
+    ...text,
+    description: "Where the response is sent. Required if the client has several redirect URIs.",
+  },
   scope: { ...text, description: "The scopes, separated by spaces." },
-  state: { ...text, description: "A value that comes back with the answer." },
+  state: { ...text, description: "An opaque value that is returned with the response." },
   code_challenge: { ...text, description: "The challenge of PKCE (RFC 7636)." },
   code_challenge_method: { type: "string", enum: ["S256"], description: "Always `S256`." },
-  nonce: { ...text, description: "A value that the ID token repeats." },
+  nonce: { ...text, description: "A value that is included in the ID token." },
   prompt: { ...text, description: "`login`, `consent` or `none`." },
-  max_age: { ...text, description: "Seconds since the user signed in, at most." },
+  max_age: { ...text, description: "The maximum number of seconds since the user signed in." },
   login_hint: { ...text, description: "The email address of the user." },
   resource: { ...text, description: "The API (RFC 8707)." },
   request_uri: { ...text, description: "What `/par` returned." },
@@ -143,7 +146,7 @@ export const oauthRoutes: readonly DescribedRoute[] = [
   {
     ...{ ...ofIssuer, id: "createToken", method: "POST", path: routes.token, access: "client" },
     summary: "Get tokens",
-    description: "Exchanges a code, a refresh token or the credentials of a client for tokens (RFC 6749).",
+    description: "Exchanges a code, a refresh token or client credentials for tokens (RFC 6749).",
     inputs: form(
       "TokenRequest",
       {
@@ -169,7 +172,7 @@ export const oauthRoutes: readonly DescribedRoute[] = [
   {
     ...{ ...ofIssuer, id: "introspectToken", method: "POST", path: routes.introspection, access: "client" },
     summary: "Introspect a token",
-    description: "Says whether a token is valid, and what it is for (RFC 7662).",
+    description: "Returns whether a token is valid, and its scopes and subject (RFC 7662).",
     inputs: form("IntrospectionRequest", { token: text, token_type_hint: text }, ["token"]),
     responses: {
       200: success("What the token is.", {
@@ -187,14 +190,17 @@ export const oauthRoutes: readonly DescribedRoute[] = [
     description: "Ends a token and the grant that it belongs to (RFC 7009).",
     inputs: form("RevocationRequest", { token: text, token_type_hint: text }, ["token"]),
     responses: {
-      200: { description: "The token is not valid, whether or not it was.", headers: ["Cache-Control"] },
+      200: {
+        description: "The token is now invalid, whether or not it was valid before.",
+        headers: ["Cache-Control"],
+      },
       ...clientFailures,
     },
   },
   {
     ...{ ...ofIssuer, id: "authorizeDevice", method: "POST", access: "client" },
     path: routes.device_authorization,
-    summary: "Ask for access for a device",
+    summary: "Request access for a device",
     description: "Returns the code that a user enters on another device (RFC 8628).",
     inputs: form("DeviceAuthorizationRequest", { scope: text, resource: text }, []),
     responses: {
@@ -265,7 +271,7 @@ export const oauthRoutes: readonly DescribedRoute[] = [
   {
     ...{ tag, id: "getProtectedResource", method: "GET", path: metadataPath, access: "open" },
     summary: "Get the metadata of the API as a protected resource",
-    description: "Returns which authorization server issues tokens for the API (RFC 9728).",
+    description: "Returns the authorization server that issues tokens for the API (RFC 9728).",
     responses: {
       200: {
         description: "The metadata.",
