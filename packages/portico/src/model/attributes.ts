@@ -235,9 +235,10 @@ export function addNamedAttributes(resource: Resource, model: Draft): void {
   );
   model.nestedUnder = (declaration.nestedUnder ?? []).map((each) => {
     const attribute = model.references.find(({ reference }) => reference!.name === each);
-    if (each === "tenant" || attribute) return attribute ?? "tenant";
+    if (each === "tenant" || attribute?.isInternal === false) return attribute ?? "tenant";
+    const fault = attribute ? "internal" : "not a reference";
     throw new OperatorError(
-      `resource ${name}, nestedUnder: ${each} is not a reference; name a belongsTo field, or tenant`,
+      `resource ${name}, nestedUnder: ${each} is ${fault}; name a belongsTo field, or tenant`,
     );
   });
   const mark = declaration.markOnDelete;

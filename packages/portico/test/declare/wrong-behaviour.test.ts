@@ -198,6 +198,14 @@ const onePass: readonly (readonly [fact: string, declaration: object, line: stri
     ", nestedUnder: title is not a reference; name a belongsTo field, or tenant",
   ],
   [
+    "a collection nested under a reference that is internal",
+    {
+      fields: { title, club: belongsTo(() => clubs, { internal: true, optional: true }) },
+      nestedUnder: ["club"],
+    },
+    ", nestedUnder: club is internal; name a belongsTo field, or tenant",
+  ],
+  [
     "a nested collection of a resource without a list",
     { fields: { title }, nestedUnder: "tenant" },
     ': write nestedUnder as a list of references, ["owner"]',

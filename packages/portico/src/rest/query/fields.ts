@@ -51,9 +51,8 @@ function selectionOf(
 
 /** The reference or the many-to-many field by whose name related rows are selected. */
 function relatedField({ references, links }: ResourceModel, name: string): Attribute | undefined {
-  return (
-    references.find(({ reference }) => reference!.name === name) ??
-    links.find((each) => each.links!.name === name && !each.isInternal)
+  return [...references, ...links].find(
+    (each) => (each.reference ?? each.links)!.name === name && !each.isInternal,
   );
 }
 
