@@ -5,7 +5,8 @@ import type { PolicyOperation, PolicyRule, ResourceModel } from "../model/model.
 import { type Condition, isComparison } from "../query/condition.ts";
 import { conditionsText } from "../query/condition-text.ts";
 import type { Store } from "../store/store.ts";
-import { amongDeleted, ruleConditions } from "./policy.ts";
+import { amongDeleted } from "./deleted-conditions.ts";
+import { ruleConditions } from "./policy.ts";
 
 /** A policy, and what it demands of rows for a caller. */
 export interface AppliedPolicy {

@@ -9,6 +9,7 @@ import { type Condition, conditionKeys, isComparison, never } from "../query/con
 import { describeValue, isPlainObject } from "../query/plain-object.ts";
 import { parseWhere } from "../query/where.ts";
 import type { WhereOptions } from "../query/where-context.ts";
+import { amongDeleted } from "./deleted-conditions.ts";
 
 const none: readonly never[] = Object.freeze([]);
 const nothing: readonly Condition[] = Object.freeze([never]);
@@ -32,20 +33,6 @@ function deletedRowConditions(caller: Caller, resource: ResourceModel): readonly
   const policies = [...policyConditions(caller, resource), ...writeConditions(caller, resource, "delete")];
   const hasParent: Condition[] = parent ? [{ attribute: parent, operator: "is", conditions: [] }] : [];
   return [...amongDeleted(policies), ...hasParent];
-}
-
-/** Conditions on deleted rows that look at the rows deleted with them, in place of rows that refer to them. */
-export function amongDeleted(conditions: readonly Condition[]): readonly Condition[] {
-  return conditions.map((condition): Condition => {
-    if (isComparison(condition) || condition.operator === "is") return condition;
-    const inner = amongDeleted(condition.conditions);
-    if (condition.operator !== "some") return { ...condition, conditions: inner };
-    return {
-      ...condition,
-      resource: condition.resource.deletedRows ?? condition.resource,
-      conditions: inner,
-    };
-  });
 }
 
 /** The conditions that the own policy of a resource adds to every read. */

@@ -1,9 +1,10 @@
 // Which rows of events a caller may see. The row of the event decides about its own fields, and the present rows decide
 // about related rows: a row whose parent has been deleted or hidden since is hidden with it. About rows that were deleted
-// together with the row, their last values decide.
+// together with the row, their last values decide. What related rows cannot tell any more hides the row.
 
 import type { Caller } from "../declare/caller.ts";
 import { type DeletedTogether, type Deletion, transactionKey } from "../events/deleted-together.ts";
+import { isDetached } from "../model/deletion.ts";
 import type { ResourceModel } from "../model/model.ts";
 import {
   areDecidedByRow,
@@ -27,6 +28,8 @@ export interface EventRow {
   readonly deletedParents: readonly RowValues[];
   /** The deletion of the row, if others were deleted together with it. */
   readonly deletion?: Deletion | undefined;
+  /** Whether the row is recorded as it was when it was deleted. */
+  readonly isDeletion?: boolean;
 }
 
 /** Where related rows are read. */
@@ -48,44 +51,60 @@ export async function areVisible(
   conditions: readonly Condition[] = [],
 ): Promise<readonly boolean[]> {
   const all = [...relatedWithPolicies(caller, conditions), ...policyConditions(caller, resource)];
-  const verdicts = await evaluateRows(sources, all, rows);
+  const verdicts = await evaluateRows(sources, { resource, conditions: all, isNegated: false }, rows);
   // A row that does not have a value that a condition compares is hidden.
   return verdicts.map((verdict) => verdict === true);
 }
 
+/** Conditions on rows of a resource. */
+interface Evaluation {
+  readonly resource: ResourceModel;
+  readonly conditions: readonly Condition[];
+  /** Whether rows are visible that do not meet the conditions. */
+  readonly isNegated: boolean;
+}
+
 async function evaluateRows(
   sources: Sources,
-  conditions: readonly Condition[],
+  evaluation: Evaluation,
   rows: readonly EventRow[],
 ): Promise<readonly Verdict[]> {
+  const { conditions } = evaluation;
   const byRow = rows.map(({ row }) => evaluateAll(conditions, row));
   const undecided = rows.filter((_, index) => byRow[index] === undefined);
   if (undecided.length === 0 || areDecidedByRow(conditions)) return byRow;
   const related = new Map<RelatedCondition, ReadonlyMap<EventRow, Verdict>>();
-  for (const condition of relatedConditions(conditions))
-    related.set(condition, await evaluateRelated(sources, condition, undecided));
+  for (const each of relatedConditions(evaluation))
+    related.set(each.condition, await evaluateRelated(sources, each, undecided));
   return rows.map(
     (each, index) =>
       byRow[index] ?? evaluateAll(conditions, each.row, (condition) => related.get(condition)?.get(each)),
   );
 }
 
+interface RelatedEvaluation extends Omit<Evaluation, "conditions"> {
+  readonly condition: RelatedCondition;
+}
+
 /** The conditions on rows that are related to the row itself. */
-function relatedConditions(conditions: readonly Condition[]): readonly RelatedCondition[] {
+function relatedConditions({ conditions, ...others }: Evaluation): readonly RelatedEvaluation[] {
   return conditions.flatMap((condition) => {
     if (isComparison(condition)) return [];
-    return isRelated(condition) ? [condition] : relatedConditions(condition.conditions);
+    if (isRelated(condition)) return [{ ...others, condition }];
+    const isNegated = others.isNegated !== (condition.operator === "not");
+    return relatedConditions({ ...others, isNegated, conditions: condition.conditions });
   });
 }
 
 async function evaluateRelated(
   sources: Sources,
-  condition: RelatedCondition,
+  evaluation: RelatedEvaluation,
   rows: readonly EventRow[],
 ): Promise<ReadonlyMap<EventRow, Verdict>> {
+  const { condition, isNegated } = evaluation;
   const verdicts =
     condition.operator === "is"
-      ? await evaluateDeletedParents(sources, condition, rows)
+      ? await evaluateDeletedParents(sources, condition, isNegated, rows)
       : new Map<EventRow, Verdict>();
   const others = rows.filter((each) => !verdicts.has(each) && keysOf(condition, each) !== undefined);
   const matching = await matchingKeys(sources, condition, others);
@@ -95,9 +114,48 @@ async function evaluateRelated(
       keysOf(condition, each)!.some((key) => matching.has(key)),
     );
   const unmatched = others.filter((each) => each.deletion && verdicts.get(each) === false);
-  for (const [each, verdict] of await evaluateDeleted(sources, condition, unmatched))
+  for (const [each, verdict] of await evaluateDeleted(sources, condition, isNegated, unmatched))
     verdicts.set(each, verdict);
+  if (!isNegated) return verdicts;
+  const unmet = others.filter((each) => verdicts.get(each) === false);
+  for (const each of await withoutRelatedRows(sources, evaluation, unmet)) verdicts.set(each, undefined);
   return verdicts;
+}
+
+/**
+ * The rows of which nothing tells any more whether related rows met the condition, because these or the row itself have been
+ * deleted. A row that the condition hid must not become visible by that.
+ */
+async function withoutRelatedRows(
+  { store, deletedTogether, tenantId }: Sources,
+  { resource, condition }: RelatedEvaluation,
+  rows: readonly EventRow[],
+): Promise<readonly EventRow[]> {
+  const target = relatedResource(condition);
+  const present = async (of: ResourceModel, ids: readonly string[]): Promise<ReadonlySet<string>> =>
+    store.filterIds(tenantId, of, { ids: [...new Set(ids)], conditions: [] });
+  if (!isNamedByRow(condition)) {
+    const isLost = !target.recordsEvents || isDetached(target, condition.attribute);
+    const doubtful = rows.filter(({ isDeletion }) => !isDeletion || isLost);
+    const ids = await present(
+      resource,
+      doubtful.map(({ row }) => String(row.id)),
+    );
+    return doubtful.filter(({ row }) => !ids.has(String(row.id)));
+  }
+  const ids = await present(
+    target,
+    rows.flatMap((each) => keysOf(condition, each)!),
+  );
+  const missing: EventRow[] = [];
+  for (const each of rows) {
+    const others = keysOf(condition, each)!.filter((key) => !ids.has(key));
+    if (others.length === 0) continue;
+    const deleted = each.deletion ? await deletedTogether.rowsOf(target, each.deletion) : none;
+    const known = new Set(deleted.map(({ id }) => id));
+    if (!others.every((key) => known.has(key))) missing.push(each);
+  }
+  return missing;
 }
 
 /** The ids by which a row is related to others. */
@@ -129,6 +187,7 @@ function matchingKeys(
 async function evaluateDeletedParents(
   sources: Sources,
   { attribute, conditions }: ReferenceCondition,
+  isNegated: boolean,
   rows: readonly EventRow[],
 ): Promise<Map<EventRow, Verdict>> {
   const orphans: EventRow[] = [];
@@ -137,9 +196,10 @@ async function evaluateDeletedParents(
     const [parent, ...further] = each.deletedParents;
     if (!parent || parent.id !== each.row[attribute.name]) continue;
     orphans.push(each);
-    parents.push({ row: parent, deletedParents: further, deletion: each.deletion });
+    parents.push({ row: parent, deletedParents: further, deletion: each.deletion, isDeletion: true });
   }
-  const verdicts = await evaluateRows(sources, conditions, parents);
+  const { target: resource } = attribute.reference!;
+  const verdicts = await evaluateRows(sources, { resource, conditions, isNegated }, parents);
   return new Map(orphans.map((orphan, index) => [orphan, verdicts[index]]));
 }
 
@@ -147,19 +207,21 @@ async function evaluateDeletedParents(
 async function evaluateDeleted(
   sources: Sources,
   condition: RelatedCondition,
+  isNegated: boolean,
   rows: readonly EventRow[],
 ): Promise<Map<EventRow, Verdict>> {
   const verdicts = new Map<EventRow, Verdict>();
   const { conditions, attribute } = condition;
+  const resource = relatedResource(condition);
   const key = isNamedByRow(condition) ? "id" : attribute.name;
   for (const together of Map.groupBy(rows, ({ deletion }) => transactionKey(deletion!)).values()) {
     const { deletion } = together[0]!;
     const keys = new Set(together.flatMap((each) => keysOf(condition, each)));
-    const deleted = await sources.deletedTogether.rowsOf(relatedResource(condition), deletion!);
+    const deleted = await sources.deletedTogether.rowsOf(resource, deletion!);
     const related = deleted
       .filter((row) => keys.has(String(row[key])))
-      .map((row): EventRow => ({ row, deletedParents: none, deletion }));
-    const ofRelated = await evaluateRows(sources, conditions, related);
+      .map((row): EventRow => ({ row, deletedParents: none, deletion, isDeletion: true }));
+    const ofRelated = await evaluateRows(sources, { resource, conditions, isNegated }, related);
     const byKey = Map.groupBy(ofRelated.keys(), (index) => String(related[index]!.row[key]));
     for (const each of together) {
       const indexes = keysOf(condition, each)!.flatMap((one) => byKey.get(one) ?? []);

@@ -24,6 +24,14 @@ export function isCleared({ field }: Attribute): boolean {
   return field.kind === "belongsTo" && field.options.onDelete === "setNull";
 }
 
+/**
+ * Whether rows no longer refer to a row once that is deleted, although they remain: their reference becomes null, also if
+ * they are only marked as deleted.
+ */
+export function isDetached({ parent, markOnDelete }: ResourceModel, attribute: Attribute): boolean {
+  return isCleared(attribute) || (markOnDelete !== undefined && attribute !== parent);
+}
+
 /** The many-to-many fields whose rows refer to rows of a resource. */
 export function linkedFrom(resources: readonly ResourceModel[], target: ResourceModel): Dependent[] {
   return resources.flatMap((resource) =>

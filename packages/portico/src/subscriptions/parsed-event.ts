@@ -18,6 +18,8 @@ export interface ParsedEvent {
   readonly deletedParents: readonly RowValues[];
   /** Undefined unless the row was deleted together with others. */
   readonly deletion: Deletion | undefined;
+  /** Whether the row is recorded as it was when it was deleted. */
+  readonly isDeletion: boolean;
 }
 
 const none: readonly never[] = Object.freeze([]);
@@ -37,7 +39,17 @@ export async function parseEvents(
       if (values === null) throw new Error("the row is null");
       const parents: readonly RowValues[] = deletedParents === null ? none : JSON.parse(deletedParents);
       const deletion = deletedParents === null ? undefined : { tenantId, position, at: createdAt };
-      parsed.push({ event, position, kind, rowId, row: values, deletedParents: parents, deletion });
+      const isDeletion = kind.endsWith(".deleted");
+      parsed.push({
+        event,
+        position,
+        kind,
+        rowId,
+        row: values,
+        deletedParents: parents,
+        deletion,
+        isDeletion,
+      });
     } catch (error) {
       source.skip(event, error);
     }
