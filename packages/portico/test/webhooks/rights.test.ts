@@ -107,7 +107,7 @@ onEachDatabase("whose events an endpoint gets", (database) => {
     );
     assert.match(
       ended.find(({ status }: { status: string }) => status === "failed").lastError,
-      /may not see the row/,
+      /may no longer see the row/,
     );
     receiver.respond = (response) => void response.writeHead(204).end();
     assert.equal((await read(id)).status, "enabled");
