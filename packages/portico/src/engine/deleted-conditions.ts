@@ -1,5 +1,5 @@
-// Conditions on deleted rows: they are met by the rows that met them before the deletion. What the rows that are kept cannot
-// tell any more counts against the caller, also where a condition must not be met.
+// Conditions on deleted rows: they are met by the rows that met them before the deletion. What can no longer be determined
+// counts against the caller, also where a condition must not be met.
 
 import { isDetached } from "../model/deletion.ts";
 import {

@@ -1,6 +1,6 @@
 // Which rows of events a caller may see. The row of the event decides about its own fields, and the present rows decide
 // about related rows: a row whose parent has been deleted or hidden since is hidden with it. About rows that were deleted
-// together with the row, their last values decide. What related rows cannot tell any more hides the row.
+// together with the row, their last values decide. If this can no longer be determined, the row is hidden.
 
 import type { Caller } from "../declare/caller.ts";
 import { type DeletedTogether, type Deletion, transactionKey } from "../events/deleted-together.ts";
@@ -123,8 +123,8 @@ async function evaluateRelated(
 }
 
 /**
- * The rows of which nothing tells any more whether related rows met the condition, because these or the row itself have been
- * deleted. A row that the condition hid must not become visible by that.
+ * The rows for which it can no longer be determined whether related rows met the condition, because these or the row itself
+ * have been deleted. A row that the condition hid must not become visible by that.
  */
 async function withoutRelatedRows(
   { store, deletedTogether, tenantId }: Sources,
