@@ -76,8 +76,8 @@ export const deleteQueue = defineQuery(
     db.deleteFrom("webhook_queues").where("tenant_no", "=", tenantId).where("id", "=", endpointId),
 );
 
-/** Counts failures: a success ends their series, and the first failure begins one. @returns when the series began */
-export const recordSuccess = defineQuery(
+/** Ends the series of failures of an endpoint: it was sent something, enabled again or given another URL. */
+export const forgetFailures = defineQuery(
   [endpointQueuesTable],
   (db, { tenantId, endpointId }: ParametersOf<OfEndpoint>) =>
     db
@@ -88,6 +88,7 @@ export const recordSuccess = defineQuery(
       .where("failing_since", "is not", null),
 );
 
+/** The first failure begins a series. @returns when it began */
 export const recordFailure = defineQuery(
   [endpointQueuesTable],
   (db, { tenantId, endpointId, at }: ParametersOf<OfEndpoint & { at: string }>) =>

@@ -11,7 +11,7 @@ import { unknownPatterns } from "../events/event-patterns.ts";
 import type { Encryption } from "../lib/encryption.ts";
 import { webhookScopes } from "./delivery.ts";
 import { countEndpoints, selectPresent, selectSecrets } from "./endpoint-queries.ts";
-import { insertQueue, wakeQueue } from "./endpoint-queue.ts";
+import { forgetFailures, insertQueue, wakeQueue } from "./endpoint-queue.ts";
 import { endpointUrlError } from "./endpoint-url.ts";
 import { endpointFields } from "./endpoints-table.ts";
 import { generateSecret, type StoredSecret, withNewSecret } from "./secret.ts";
@@ -78,7 +78,16 @@ export function declareEndpoints({ isPrivateAllowed, encryption }: EndpointOptio
           await ownContext(context).query(insertQueue, { tenantId: caller.tenantId, endpointId, now });
         },
         // What is pending fails if the endpoint was disabled or deleted.
-        update: (endpoint, context) => wake(endpoint.id, context),
+        async update(endpoint, context) {
+          const { caller, previous } = context;
+          await wake(endpoint.id, context);
+          const isEnabled = endpoint.status === "enabled" && previous.status === "disabled";
+          if (isEnabled || endpoint.url !== previous.url)
+            await ownContext(context).query(forgetFailures, {
+              tenantId: caller.tenantId,
+              endpointId: endpoint.id,
+            });
+        },
         delete: (endpoint, context) => wake(endpoint.id, context),
       },
     },

@@ -8,10 +8,10 @@ import { writeOutcomes } from "./delivery-writes.ts";
 import {
   deleteQueue,
   type EndpointQueues,
+  forgetFailures,
   type LeasedQueue,
   type OfEndpoint,
   recordFailure,
-  recordSuccess,
 } from "./endpoint-queue.ts";
 
 /** A delivery whose attempt has an outcome. */
@@ -49,7 +49,7 @@ export class QueueRecord {
       await writeOutcomes(this.#store, session, endpoint, finished);
       const attempts = finished.flatMap(({ attempt }) => attempt ?? []);
       if (attempts.some(({ error }) => error === null))
-        await recordSuccess(this.#store).run(session, endpoint);
+        await forgetFailures(this.#store).run(session, endpoint);
       else if (attempts.length > 0) {
         const failing = { ...endpoint, at: attempts[0]!.at };
         return (await recordFailure(this.#store).first(session, failing))?.failingSince ?? null;

@@ -145,6 +145,12 @@ onEachDatabase("the delivery of events", (database) => {
     const disabled = await until(endpoint, id, ({ status }) => status === "disabled");
     assert.equal(disabled.disabledReason, "failing");
     await failedOnce(2);
+    // Enabled again, it has five days again.
+    const enabled = { method: "PATCH", body: { status: "enabled" } };
+    assert.equal((await server.request(`/v1/webhook-endpoints/${id}`, enabled)).body.status, "enabled");
+    await createPost();
+    await failedOnce(3);
+    assert.equal((await endpoint(id)).status, "enabled");
   });
 
   test("Retry-After postpones the next attempt", async () => {
