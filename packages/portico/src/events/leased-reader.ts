@@ -86,10 +86,10 @@ export class LeasedReader {
     if (!start) return false;
     const stored = await this.#lease.take(now);
     if (!stored) return false;
-    // Nobody gets the events before.
-    this.#position = Position.latest(this.#position ?? stored, start);
-    if (this.#position.isAfter(stored)) await this.#move(this.#position, async () => {});
-    return true;
+    // Another process may have read on while this one was suspended. Nobody gets the events before the start.
+    const position = Position.latest(Position.latest(this.#position ?? stored, stored), start);
+    this.#position = position;
+    return !position.isAfter(stored) || this.#move(position, async () => {});
   }
 
   /** @returns whether there may be more events */
@@ -122,14 +122,17 @@ export class LeasedReader {
 
   async #move(position: Position, write: QueuedPart["write"]): Promise<boolean> {
     const now = Date.now();
+    // If the transaction fails, it may have been committed all the same: then only the database knows the position.
+    this.#position = undefined;
+    this.#lease.lose();
     const isHeld = await this.#options.store.transaction(async (session) => {
       if (!(await this.#lease.move(position, now, session))) return false;
       await write(session, now);
       return true;
     });
-    this.#position = isHeld ? position : undefined;
-    if (!isHeld) this.#lease.lose();
-    else this.#lease.extended(now);
-    return isHeld;
+    if (!isHeld) return false;
+    this.#position = position;
+    this.#lease.extended(now);
+    return true;
   }
 }

@@ -70,9 +70,11 @@ onEachDatabase("webhooks and crashes", (database) => {
   // A SQLite database has one server.
   if (database === "sqlite") return;
 
+  const makeKey = (): Promise<{ key: string }> =>
+    runCommand(workspace, ["key", "create", "--name", "Both", "--scopes", "*"]);
+
   test("two servers make each attempt once", async () => {
-    const words = ["key", "create", "--name", "Both", "--scopes", "*"];
-    const { key } = await runCommand(workspace, words);
+    const { key } = await makeKey();
     const servers = await Promise.all([1, 2].map(() => PorticoProcess.start(workspace, { env, key })));
     // Every second event needs two attempts.
     const isRepeated = ({ body }: Received) => Number(body.data.title) % 2 === 0;
@@ -93,6 +95,32 @@ onEachDatabase("webhooks and crashes", (database) => {
     const attempts = Map.groupBy(receiver.at("/both"), ({ body }) => body.id);
     assert.equal(attempts.size, count);
     for (const [id, all] of attempts) assert.equal(all.length, isRepeated(all[0]!) ? 2 : 1, id);
+  });
+
+  test("a server that was suspended repeats nothing that another one has sent meanwhile", async () => {
+    const { key } = await makeKey();
+    receiver.respond = (response) => void response.writeHead(204).end();
+    const suspended = await PorticoProcess.start(workspace, { env, key });
+    const body = { url: `${receiver.url}/suspended`, eventTypes: ["post.created"] };
+    assert.equal((await suspended.request("/v1/webhook-endpoints", { body })).status, 201);
+    const create = (server: PorticoProcess, title: string) => server.request("/posts", { body: { title } });
+    await create(suspended, "before");
+    await receiver.waitFor("/suspended", 1);
+    process.kill(suspended.pid, "SIGSTOP");
+    await endLeases(workspace);
+    const other = await PorticoProcess.start(workspace, { env, key });
+    for (let n = 0; n < 5; n += 1) await create(other, "meanwhile");
+    await receiver.waitFor("/suspended", 6);
+    // Until the suspended one takes its lease again, which is free by then.
+    await sleep(3_500);
+    await other.stop();
+    process.kill(suspended.pid, "SIGCONT");
+    await create(suspended, "after");
+    const isLast = ({ body }: Received): boolean => body.data.title === "after";
+    await receiver.waitUntil(() => receiver.at("/suspended").some(isLast));
+    await suspended.stop();
+    const sent = receiver.at("/suspended").filter(({ body }) => body.data.title === "meanwhile");
+    assert.equal(sent.length, 5);
   });
 });
 
