@@ -16,7 +16,7 @@ export function filesModule({ app, settings }: ModuleOptions): Module {
     operations: [createUpload],
     describedRoutes: fileRoutes,
     paths: ["files", "uploads"],
-    async start({ store, model, files, report }) {
+    async start({ store, model, files, report, idempotentRequests }) {
       const [{ Uploads }, { acceptForms }, { announceHandler, contentHandler }, { downloadHandler }] =
         await Promise.all([
           import("./uploads.ts"),
@@ -30,13 +30,17 @@ export function filesModule({ app, settings }: ModuleOptions): Module {
         tasks: removalWork(store, storage),
         register(routes, { callerOf, quotas, requestTimeouts }) {
           const options = {
-            ...{ uploads, model, store, urls, callerOf, report },
+            ...{ uploads, model, store, urls, callerOf, report, idempotentRequests },
             charge: quotas.chargeStream.bind(quotas),
             withoutTimeout: requestTimeouts.exempt.bind(requestTimeouts),
           };
           acceptForms(routes, options);
           for (const { prefix, config, resource } of servedVersions(model))
-            routes.post(routeOf(createUpload, prefix), { config }, announceHandler(options, { resource }));
+            routes.post(
+              routeOf(createUpload, prefix),
+              { config: { ...config, takesIdempotencyKey: true } },
+              announceHandler(options, { resource }),
+            );
         },
         registerOpen(open, { requestTimeouts }) {
           const config = { streamsBody: true, ignoresAccept: true };

@@ -8,11 +8,14 @@ import { InvalidInput } from "../engine/validation/invalid-input.ts";
 import { type InputError, Problem } from "../errors.ts";
 import { type FileUrls, uploadSeconds } from "../files/file-urls.ts";
 import { selectFile } from "../files/table.ts";
+import type { IdempotentRequests } from "../idempotency/idempotent-requests.ts";
+import { idempotencyKeyOf, respondOnce } from "../idempotency/respond-once.ts";
 import { isId } from "../lib/id.ts";
 import type { Attribute, Model, ResourceModel } from "../model/model.ts";
 import type { ServedVersion } from "../model/served-versions.ts";
 import { requireUncompressed } from "../net/content-encoding.ts";
 import { ReceivedBody } from "../net/received-body.ts";
+import type { Session } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import { addressOf, type FileRequest } from "./download.ts";
 import { describedFile } from "./file-description.ts";
@@ -20,6 +23,7 @@ import { bytesOfUploadToken, type FormOptions } from "./received-form.ts";
 import { tooLarge } from "./uploads.ts";
 
 export interface UploadOptions extends Omit<FormOptions, "report"> {
+  readonly idempotentRequests: Pick<IdempotentRequests, "run">;
   readonly model: Model;
   readonly store: Store;
   readonly urls: FileUrls;
@@ -31,21 +35,33 @@ const jsonType = "application/json; charset=utf-8";
 
 /** `POST /v1/uploads` @param version that names the fields */
 export function announceHandler(
-  { model, uploads, urls, callerOf, charge }: UploadOptions,
+  { model, uploads, urls, callerOf, charge, idempotentRequests }: UploadOptions,
   version: Pick<ServedVersion, "resource">,
 ) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<string> => {
     const caller = callerOf(request);
     const { resource, attribute, name, type, size } = announcement(model, version, caller, request.body);
-    await charge(caller, Math.floor(size / bytesOfUploadToken));
-    const id = await uploads.announce(caller, resource, attribute, { name, type, size });
-    const expiresAt = new Date(Date.now() + 1000 * uploadSeconds);
-    reply.code(201).header("Content-Type", jsonType);
-    const url = urls.uploadUrl(id, expiresAt);
-    return JSON.stringify({
-      ...{ id, url, method: "PUT", headers: { "Content-Type": type } },
-      expiresAt: expiresAt.toISOString(),
-    });
+    const pay = async (): Promise<unknown> => charge(caller, Math.floor(size / bytesOfUploadToken));
+    const announce = async (session?: Session): Promise<string> => {
+      const id = await uploads.announce(caller, resource, attribute, { name, type, size }, session);
+      const expiresAt = new Date(Date.now() + 1000 * uploadSeconds);
+      reply.code(201).header("Content-Type", jsonType);
+      const url = urls.uploadUrl(id, expiresAt);
+      return JSON.stringify({
+        ...{ id, url, method: "PUT", headers: { "Content-Type": type } },
+        expiresAt: expiresAt.toISOString(),
+      });
+    };
+    const key = idempotencyKeyOf(request);
+    if (key !== undefined)
+      return respondOnce(
+        idempotentRequests,
+        { request, reply, caller, key },
+        (_writes, session) => announce(session),
+        pay,
+      );
+    await pay();
+    return announce();
   };
 }
 
@@ -126,7 +142,7 @@ export function contentHandler({
   urls,
   withoutTimeout,
   model,
-}: Omit<UploadOptions, "callerOf" | "charge">) {
+}: Omit<UploadOptions, "callerOf" | "charge" | "idempotentRequests">) {
   return async (request: FileRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { id } = request.params;
     const { headers, raw } = request;

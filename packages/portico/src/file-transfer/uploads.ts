@@ -58,6 +58,7 @@ export class Uploads {
 
   /**
    * Records a file before its content arrives, so that nothing is left behind after a crash.
+   * @param session of the transaction that records it; by default, it has one of its own
    * @returns its id
    * @throws Problem `payload_too_large` if the files of the tenant take too much
    */
@@ -66,16 +67,18 @@ export class Uploads {
     resource: ResourceModel,
     { column }: Attribute,
     file: FileDescription,
+    session?: Session,
   ): Promise<string> {
     const id = newId("file");
     const announced = {
       ...{ id, tenant: caller.tenantId, uploader: uploaderOf(caller), now: new Date().toISOString() },
       ...{ table: resource.table, column, ...file },
     };
-    await this.#store.transaction(async (session) => {
-      await insertFile(this.#store).run(session, announced);
-      await this.#requireRoom(session, caller.tenantId);
-    });
+    const record = async (own: Session): Promise<void> => {
+      await insertFile(this.#store).run(own, announced);
+      await this.#requireRoom(own, caller.tenantId);
+    };
+    await (session ? record(session) : this.#store.transaction(record));
     return id;
   }
 

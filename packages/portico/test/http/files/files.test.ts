@@ -137,6 +137,28 @@ onEachDatabase("files", (database) => {
     assert.equal(await (await fetch(again.body.attachment.url)).text(), "same");
   });
 
+  test("an upload is announced once with an Idempotency-Key", async () => {
+    const announce = (name: string, headers = { "Idempotency-Key": "announced" }) => {
+      const body = { resource: "notes", field: "attachment", name, type: "text/plain", size: 5 };
+      return server.request("/v1/uploads", { body, headers });
+    };
+    const all = await Promise.all(Array.from({ length: 10 }, () => announce("a.txt")));
+    const first = all.find(({ status }) => status === 201)!;
+    for (const { status, text, body } of all)
+      if (status === 201) assert.equal(text, first.text);
+      else assert.deepEqual([status, body.error.code], [409, "idempotency_in_progress"]);
+    const again = await announce("a.txt");
+    assert.deepEqual([again.status, again.text], [201, first.text]);
+    assert.equal(again.headers.get("idempotent-replayed"), "true");
+    assert.equal((await announce("b.txt")).body.error.code, "idempotency_key_reused");
+    const { url, method, headers } = again.body;
+    assert.equal((await fetch(url, { method, headers, body: "hello" })).status, 204);
+    const { body: note } = await server.request("/v1/notes", {
+      body: { title: "Announced", attachment: again.body.id },
+    });
+    assert.equal(note.attachment.name, "a.txt");
+  });
+
   test("a file that no row has any more is deleted", async () => {
     const contents = (): string[] =>
       readdirSync(`${workspace.folder}/files`, { recursive: true, encoding: "utf8" })
