@@ -2,6 +2,7 @@
 // where the field is optional, and otherwise left out. `""` is an empty text where the field may have one.
 
 import { Problem } from "../errors.ts";
+import { withoutFormulaMark } from "../lib/csv.ts";
 import type { Attribute, ResourceModel } from "../model/model.ts";
 import { type Cell, type CsvRecord, CsvRecords, CsvSyntaxError } from "./csv-records.ts";
 import { type ImportedLine, type LineParser, lineTooLong, maxLineBytes } from "./imported-line.ts";
@@ -128,9 +129,4 @@ function parsedJson(cell: string): unknown {
   } catch {
     return cell;
   }
-}
-
-/** Exports put an apostrophe before what a spreadsheet would take for a formula. */
-function withoutFormulaMark(cell: string): string {
-  return /^'+[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell;
 }

@@ -56,11 +56,17 @@ function cellOf(value: unknown, { isJson, isNumber }: CsvColumn, escapesFormulas
 }
 
 /**
- * Whether a spreadsheet takes a text for a formula. A text that begins with apostrophes before one counts as well, so that
- * one apostrophe can be removed from each text that begins so.
+ * Whether a spreadsheet takes a text for a formula: some skip white space, and some take the full-width forms of `=+-@` for
+ * the same signs. A text that begins with apostrophes before one counts as well, so that one apostrophe can be removed from
+ * each text that begins so.
  */
-export function isFormula(text: string): boolean {
-  return /^'*[=+\-@\t\r]/.test(text);
+function isFormula(text: string): boolean {
+  return /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text);
+}
+
+/** The text of a cell without the apostrophe that exports put before what a spreadsheet would take for a formula. */
+export function withoutFormulaMark(cell: string): string {
+  return cell.startsWith("'") && isFormula(cell) ? cell.slice(1) : cell;
 }
 
 function quotedIfNeeded(text: string): string {
