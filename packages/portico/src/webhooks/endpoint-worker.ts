@@ -114,10 +114,7 @@ export class EndpointWorker {
     const { store, isStopping, isCrowded, pace } = this.#options;
     const target = await findEndpoint(store, store.database, this.#endpoint);
     this.#target = target;
-    if (!target?.isEnabled && this.#isIdle) {
-      await this.#record.abandon(this.#endpoint, target !== undefined);
-      return true;
-    }
+    if (!target?.isEnabled && this.#isIdle) return this.#record.abandon(this.#endpoint, target !== undefined);
     const isYielding = isStopping() || (isCrowded() && Date.now() - this.#startedAt > turnMs);
     const caller = target?.isEnabled ? await this.#callerOf(target) : undefined;
     const started = target && caller && !isYielding ? await this.#startDue(target, caller, room) : 0;

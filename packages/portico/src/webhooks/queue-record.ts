@@ -5,6 +5,7 @@ import type { Store } from "../store/store.ts";
 import type { Attempt } from "./attempt.ts";
 import { abandonPending, type DueDelivery, selectNextDue } from "./delivery-queries.ts";
 import { writeOutcomes } from "./delivery-writes.ts";
+import { selectIfEnabled } from "./endpoint-queries.ts";
 import {
   deleteQueue,
   type EndpointQueues,
@@ -68,18 +69,25 @@ export class QueueRecord {
     );
   }
 
-  /** Fails what is pending for an endpoint that was disabled or deleted, and ends the lease. */
-  async abandon(endpoint: OfEndpoint, exists: boolean): Promise<void> {
+  /**
+   * Fails what is pending for an endpoint that was disabled or deleted, some at a time.
+   * @returns whether the lease has ended; not if the endpoint was enabled again meanwhile
+   */
+  async abandon(endpoint: OfEndpoint, exists: boolean): Promise<boolean> {
     const error = exists ? "The endpoint was disabled." : "The endpoint was deleted.";
     for (let count = 1; count > 0; ) {
       const now = new Date().toISOString();
-      const abandoned = await this.#lease.inTransaction((session) =>
-        abandonPending(this.#store).all(session, { ...endpoint, now, error }),
-      );
-      if (!abandoned) return;
+      const abandoned = await this.#lease.inTransaction(async (session) => {
+        // The queue is locked, which enabling waits for: what is added afterwards is not failed.
+        if (await selectIfEnabled(this.#store).first(session, endpoint)) return "enabled";
+        return abandonPending(this.#store).all(session, { ...endpoint, now, error });
+      });
+      if (abandoned === "enabled") return false;
+      if (!abandoned) return true;
       count = abandoned.length;
     }
-    if (exists) await this.end(endpoint, false);
-    else await this.#lease.inTransaction((session) => deleteQueue(this.#store).run(session, endpoint));
+    if (exists) return this.end(endpoint, false);
+    await this.#lease.inTransaction((session) => deleteQueue(this.#store).run(session, endpoint));
+    return true;
   }
 }

@@ -5,8 +5,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { endpointUrlError } from "../../src/webhooks/endpoint-url.ts";
-import { writeDirectly } from "../support/database-reader.ts";
+import { countDirectly, writeDirectly } from "../support/database-reader.ts";
 import { freePort } from "../support/free-port.ts";
 import { onEachDatabase, Portico, projectFolder, type RequestOptions } from "../support/server.ts";
 import { until, verify } from "../support/webhook-receiver.ts";
@@ -115,22 +116,34 @@ onEachDatabase("webhook endpoints", (database) => {
     await server.create("/posts", { title: "Old" });
     await receiver.waitFor("/many");
     const [delivery] = await deliveriesOf(id);
-    const columns = `tenant_no, endpoint_id, event_id, event_type, event_transaction, event_sequence, row_key, payload,
-      attempts, created_at, updated_at`;
     const { databaseUrl } = server.workspace;
-    const add = (count: number, first: number): Promise<void> =>
-      writeDirectly(
-        databaseUrl,
-        `insert into webhook_deliveries (id, status, ${columns}) with recursive n(n) as
-          (select ${first} union all select n + 1 from n where n < ${first + count - 1})
-          select d.id || n.n, 'pending', ${columns} from webhook_deliveries as d cross join n where d.id = '${delivery.id}'`,
-      );
+    const add = (count: number, first: number) => addPending(databaseUrl, delivery.id, count, first);
     await add(19_999, 1);
     assert.deepEqual((await post(`${id}/replays`, { from })).body, { count: 1 });
     await add(1, 20_000);
     const refused = await post(`${id}/replays`, { from });
     assert.equal(refused.status, 409);
     assert.match(JSON.stringify(refused.body), /20000 pending deliveries/);
+    await writeDirectly(databaseUrl, `delete from webhook_deliveries where endpoint_id = '${id}'`);
+  });
+
+  test("an endpoint that is enabled again while its pending deliveries are failed gets the next events", async () => {
+    const { id } = await endpointAt("/resumed");
+    await server.create("/posts", { title: "Before" });
+    await receiver.waitFor("/resumed");
+    const [delivery] = await until(deliveriesOf, id, ([one]) => one.status === "succeeded");
+    const { databaseUrl } = server.workspace;
+    await addPending(databaseUrl, delivery.id, 30_000, 1);
+    const setStatus = async (status: string): Promise<void> => {
+      const change = { method: "PATCH", body: { status } };
+      assert.equal((await server.request(`/v1/webhook-endpoints/${id}`, change)).status, 200);
+    };
+    await setStatus("disabled");
+    const failed = `select count(*) from webhook_deliveries where endpoint_id = '${id}' and status = 'failed'`;
+    while ((await countDirectly(databaseUrl, failed)) === 0) await sleep(5);
+    await setStatus("enabled");
+    for (let n = 0; n < 20; n += 1) await server.create("/posts", { title: `Again ${n}` });
+    await receiver.waitFor("/resumed", 21);
     await writeDirectly(databaseUrl, `delete from webhook_deliveries where endpoint_id = '${id}'`);
   });
 
@@ -224,3 +237,15 @@ onEachDatabase("webhook endpoints", (database) => {
     assert.equal(refused.status, 422);
   });
 });
+
+/** Adds pending deliveries that are like one, with other ids. */
+function addPending(databaseUrl: string, likeId: string, count: number, first: number): Promise<void> {
+  const columns = `tenant_no, endpoint_id, event_id, event_type, event_transaction, event_sequence, row_key, payload,
+    attempts, created_at, updated_at`;
+  return writeDirectly(
+    databaseUrl,
+    `insert into webhook_deliveries (id, status, ${columns}) with recursive n(n) as
+      (select ${first} union all select n + 1 from n where n < ${first + count - 1})
+      select d.id || n.n, 'pending', ${columns} from webhook_deliveries as d cross join n where d.id = '${likeId}'`,
+  );
+}
