@@ -103,7 +103,9 @@ function announcement(
     type,
     size,
   } = values as Record<"resource" | "field" | "name" | "type", string> & { size: number };
-  const resource = model.resources.find((each) => each.isExposed && each.segment === plural);
+  const resource = model.resources.find(
+    (each) => each.segment === plural && version.resource.get(each.name)!.isExposed,
+  );
   if (!resource || resource.files.length === 0)
     throw new InvalidInput([
       { field: "resource", issue: "reference", text: "is not a collection with files" },

@@ -24,6 +24,7 @@ import { isRestricted, policyRules, refusableOperations } from "./policy.ts";
 import { readAccesses } from "./public.ts";
 import { rolesOf } from "./roles.ts";
 import { routeModel } from "./route.ts";
+import { currentResources } from "./served-versions.ts";
 import { addDeletedRows, addRestoration } from "./soft-deletion.ts";
 import { validateDeclaration } from "./validate-declaration.ts";
 import { validateModel, validateParents } from "./validate-model.ts";
@@ -101,7 +102,7 @@ export function buildModel(
   const selfEditable = Object.freeze(["name", "email", ...added]);
   const operationsOfModules = (resource: Model["resource"]): readonly ModuleOperation[] =>
     operations.flatMap((each) => (typeof each === "function" ? each({ resource, selfEditable }) : each));
-  const ofModules = operationsOfModules(byName);
+  const ofModules = operationsOfModules(currentResources(byName, Object.keys(app.versions)));
   const moduleScopes = ofModules.flatMap(({ scope, resource }) => (resource ? [] : (scope ?? [])));
   const deprecations = Object.entries(app.versions).flatMap(([name, { deprecated }]) =>
     deprecated ? [[name, deprecated] as const] : [],

@@ -1,7 +1,7 @@
 // The versions of an API in which modules serve their operations.
 
 import type { Deprecation } from "../declare/field-options.ts";
-import type { Model } from "./model.ts";
+import type { Model, ResourceModel } from "./model.ts";
 import type { ModuleOperation, Versions } from "./operations.ts";
 
 /** The version of the operations that are the server's own. It is always served. */
@@ -19,13 +19,23 @@ export function servedVersions({ version, resource, olderVersions }: Model): rea
   const older = olderVersions.map(({ name }) => name);
   const current = [...prefixesOfModules({ current: version, older })].reverse();
   return [
-    ...current.map((prefix) => ({ prefix, config: {}, resource })),
+    ...current.map((prefix) => ({ prefix, config: {}, resource: currentResources(resource, older) })),
     ...olderVersions.map(({ name, deprecated, ...names }) => ({
       prefix: `/${name}`,
       config: deprecated ? { deprecated } : {},
       resource: names.resource,
     })),
   ];
+}
+
+/**
+ * The resources by their names, for what modules offer in the current version. Those that only an older version has are not
+ * exposed.
+ */
+export function currentResources(resource: Model["resource"], older: readonly string[]): Model["resource"] {
+  const shown = (each: ResourceModel): ResourceModel =>
+    older.includes(each.version) ? Object.freeze({ ...each, isExposed: false }) : each;
+  return new Map([...resource].map(([name, each]) => [name, shown(each)]));
 }
 
 /** What comes before the paths of operations of modules, besides listed older versions. The current version is last. */

@@ -17,6 +17,7 @@ import { buildModel } from "../../src/model/build-model.ts";
 import type { Model } from "../../src/model/model.ts";
 import { queryParameter } from "../../src/model/operation-parameters.ts";
 import type { ModuleOperation, Operation, Report } from "../../src/model/operations.ts";
+import { servedVersions } from "../../src/model/served-versions.ts";
 import { registerRest } from "../../src/rest/routes.ts";
 import { assemble } from "../../src/runtime/compose.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -206,14 +207,15 @@ describe("the routes of REST are the operations of the model", () => {
   for (const folder of projects)
     test(folder.slice(projectFolder.length) || "the service", async () => {
       const { app, model } = await assemble({ folder, environment: {} });
-      const exported = exportableResources(model, app).map(({ segment }) => segment);
-      const imported = importableResources(model, app).keys().toArray();
+      const current = servedVersions(model).find(({ prefix }) => prefix === `/${model.version}`)!;
+      const exported = exportableResources(current, app).map(({ segment }) => segment);
+      const imported = importableResources(current, app).keys().toArray();
       const routesOf = (operations: readonly Pick<Operation, "method" | "path" | "prefixes">[]): string[] =>
         operations.flatMap(({ method, path, prefixes }) =>
           prefixes.map((prefix) => `${method} ${prefix}${path}`),
         );
       const ofModules = model.operations.filter(({ kind }) => kind === "module");
-      const prefix = `/${model.version}`;
+      const { prefix } = current;
       assert.deepEqual(routesOf(ofModules), [
         ...[`GET ${prefix}/events`, `GET ${prefix}/events/{id}`],
         ...exported.map((segment) => `GET ${prefix}/exports/${segment}`),

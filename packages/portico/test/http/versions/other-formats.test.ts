@@ -53,6 +53,28 @@ onEachDatabase("older versions of exports, imports and events", (database) => {
     expectAnswer(remark, { status: 200, body: { created: 1 } });
   });
 
+  test("what only one version has is exported and imported there only", async () => {
+    const ndjson = "application/x-ndjson";
+    const { paths } = (await server.request("/openapi.json")).body;
+    for (const [collection, version, other] of [
+      ["pages", "v1", "v2"],
+      ["issues", "v2", "v1"],
+    ]) {
+      const imported = await importLines(`/${version}/imports/${collection}`, ndjson, '{"number":1}');
+      expectAnswer(imported, { status: 200, body: { created: 1 } });
+      const rows = (await lines(`/${version}/exports/${collection}`)).map((each) => JSON.parse(each));
+      assert.deepEqual([rows.length, rows[0].number], [1, 1]);
+      expectAnswer(await server.request(`/${other}/exports/${collection}`), { status: 404 });
+      expectAnswer(await importLines(`/${other}/imports/${collection}`, ndjson, '{"number":1}'), {
+        status: 404,
+      });
+      for (const path of ["exports", "imports"]) {
+        assert.ok(`/${version}/${path}/${collection}` in paths);
+        assert.ok(!(`/${other}/${path}/${collection}` in paths));
+      }
+    }
+  });
+
   test("events have the names of the version of their path, and pages of one continue in the other", async () => {
     const { id } = await server.create("/v1/articles", { title: "Rain", slug: "rain" });
     const query = `resourceId=${id}&limit=1`;
