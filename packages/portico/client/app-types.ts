@@ -14,16 +14,30 @@ export type ApiOf<T> =
   T extends App<infer Resources, infer Routes, infer Version>
     ? {
         readonly version: Version;
-        readonly resources: Omit<OwnResources, PluralOf<Resources[number]>> & ResourcesOf<Resources[number]>;
+        readonly resources: Omit<OwnResources, PluralOf<Resources[number]>> &
+          ResourcesOf<Resources[number], Version>;
         readonly routes: RoutesOf<Routes[number]>;
       }
     : T extends Api
       ? T
       : never;
 
-type ResourcesOf<R extends Resource> = {
-  readonly [Each in R as PluralOf<Each>]: DeclaredTypes<Each, ByName<R>>;
+type ResourcesOf<R extends Resource, Version> = {
+  readonly [Each in R as IsServed<Each, Version> extends true ? PluralOf<Each> : never]: DeclaredTypes<
+    Each,
+    ByName<R>
+  >;
 };
+
+/** Whether the current version of the app has the resource. */
+type IsServed<R, Version> =
+  false extends Trait<R, "exposed">
+    ? false
+    : [Version] extends [Trait<R, "version">]
+      ? true
+      : [Trait<R, "version">] extends [never]
+        ? true
+        : false;
 
 /** The resources of an app by their names, so that finding one does not depend on their number. */
 type ByName<R extends Resource> = { readonly [Each in R as Each["name"]]: Each };

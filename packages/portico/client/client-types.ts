@@ -2,6 +2,7 @@
 
 import type { ActionTypes, Api, CalledRoute, ResourceTypes } from "./api.ts";
 import type { Event, EventQuery, EventTypes, LoggedEvent, SubscribeOptions } from "./event-types.ts";
+import type { OwnResources } from "./own-resources.ts";
 import type { Described, FieldPath, FieldsOption, Names, Selected } from "./selection-types.ts";
 import type { RequestOptions } from "./transport.ts";
 
@@ -141,7 +142,11 @@ export interface ImportResult {
   }[];
 }
 
-type OperationOf<Method> = Method extends "all" | "list" ? "list" : Method;
+type OperationOf<Method> = Method extends "all" | "export"
+  ? "list"
+  : Method extends "import"
+    ? "create"
+    : Method;
 
 /** The methods whose operations the resource has. */
 type Having<R extends ResourceTypes, Methods> = {
@@ -149,6 +154,13 @@ type Having<R extends ResourceTypes, Methods> = {
     ? Method
     : never]: Methods[Method];
 };
+
+/** Of the server's own resources, only users are exported, and none are imported. */
+type Bulk<Plural, Methods> = Plural extends "users"
+  ? Omit<Methods, "import">
+  : Plural extends keyof OwnResources
+    ? unknown
+    : Methods;
 
 type RowActions<R extends ResourceTypes> = {
   readonly [Name in keyof R["actions"]]: R["actions"][Name] extends ActionTypes
@@ -173,7 +185,7 @@ type Collection<A extends Api, Plural> =
     ? ([R["parent"]] extends [never] ? Having<R, CollectionMethods<A, R>> & CollectionActions<R> : unknown) &
         Having<R, RowMethods<A, R>> &
         RowActions<R> &
-        BulkMethods<A, R> &
+        Having<R, Bulk<Plural, BulkMethods<A, R>>> &
         ((id: string) => Nested<A, Plural>)
     : never;
 

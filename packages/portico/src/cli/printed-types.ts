@@ -31,9 +31,11 @@ export function printApiTypes(model: Model): string {
   return `export interface Api {\n${indented(members.join("\n"))}\n}\n`;
 }
 
-/** The exposed resources of a model as the text of a type, by their plurals. */
-export function printResourceTypes({ resources }: Pick<Model, "resources">): string {
-  const exposed = resources.filter(({ isExposed }) => isExposed);
+/** The resources that the current version of a model exposes as the text of a type, by their plurals. */
+export function printResourceTypes({ resources, operations, version }: Model): string {
+  const inVersion = operations.filter(({ prefixes }) => prefixes.includes(`/${version}`));
+  const names = new Set(inVersion.map(({ resource }) => resource?.name));
+  const exposed = resources.filter(({ isExposed, name }) => isExposed && names.has(name));
   return object(exposed.map((resource) => [resource.plural, printResource(resource, exposed)]));
 }
 

@@ -150,6 +150,8 @@ export interface Traits<
   Inputs = unknown,
   Answers = unknown,
   Levels = unknown,
+  Version = unknown,
+  Exposed = unknown,
 > {
   readonly plural: Plural;
   readonly filter: Filter;
@@ -164,6 +166,9 @@ export interface Traits<
   readonly answers: Answers;
   /** Whether an action is on a row or on the collection. */
   readonly levels: Levels;
+  /** `string` if it is not declared. */
+  readonly version: Version;
+  readonly exposed: Exposed;
 }
 
 /** How long deleted rows can be restored. */
@@ -281,6 +286,8 @@ export function resource<
   Soft extends boolean | SoftDelete = false,
   // biome-ignore lint/complexity/noBannedTypes: nor are there actions on a row or on the collection.
   const Levels extends Readonly<Record<string, unknown>> = {},
+  const Version extends string = string,
+  Exposed extends boolean = true,
 >(
   name: Name,
   declaration: Declaration<
@@ -297,12 +304,26 @@ export function resource<
     Operations,
     NestedUnder,
     Soft
-  >,
+  > & { readonly version?: Version; readonly exposed?: Exposed },
 ): Resource<
   Name,
   F,
   Parent,
-  Traits<Plural, Filter, Sort, Search, Paging, Operations, NestedUnder, Soft, Inputs, Answers, Levels>
+  Traits<
+    Plural,
+    Filter,
+    Sort,
+    Search,
+    Paging,
+    Operations,
+    NestedUnder,
+    Soft,
+    Inputs,
+    Answers,
+    Levels,
+    Version,
+    Exposed
+  >
 > {
   return Object.freeze({
     name,

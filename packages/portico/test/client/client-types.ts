@@ -1,6 +1,6 @@
 // Types of the client, inferred from declarations: `tsc` fails if one of them is wrong.
 
-import { app } from "portico";
+import { app, belongsTo, integer, resource, text } from "portico";
 import { type Client, createClient } from "portico/client";
 import type tracker from "../../../../examples/tracker/portico.config.ts";
 import type service from "../../../../portico.config.ts";
@@ -135,10 +135,98 @@ export async function usedTracker(): Promise<void> {
   void [names, milestone, open, url, anything];
 }
 
+/** Each method with an answer that is too wide or too narrow, or an argument that is missing. */
+export async function usedEachMethod(): Promise<void> {
+  const page = await client.projects.list();
+  holds<Equal<typeof page.pagination.nextCursor, string | null>>();
+  holds<Equal<typeof page.data, readonly Project[]>>();
+  type Project = Awaited<ReturnType<typeof client.projects.create>>;
+  const read = await client.projects.get("project_1");
+  holds<Equal<typeof read, Awaited<ReturnType<typeof client.projects.update>>>>();
+  holds<Equal<typeof read, Awaited<ReturnType<typeof client.projects.replace>>>>();
+  const nothing = await client.projects.delete("project_1");
+  holds<Equal<typeof nothing, void>>();
+  const id = await client.projects.get("project_1", { fields: ["id"] });
+  holds<Equal<typeof id, { readonly id: string }>>();
+  const paths: readonly string[] = ["name"];
+  // @ts-expect-error names that are known only at run time are not checked
+  await client.projects.list({ fields: paths });
+  // @ts-expect-error an id is needed
+  await client.projects.get();
+  // @ts-expect-error an id is text
+  await client.projects.get(1);
+  // @ts-expect-error a name is text
+  await client.projects.update("project_1", { name: 1 });
+  // @ts-expect-error there is no such field
+  await client.projects.update("project_1", { nmae: "x" });
+  // @ts-expect-error the name is missing
+  await client.projects.replace("project_1", {});
+  // @ts-expect-error deleting has no input
+  await client.projects.delete("project_1", { name: "x" });
+  // @ts-expect-error an export has no cursor
+  client.projects.export({ cursor: "x" });
+  // @ts-expect-error an export has no such filter
+  client.posts.export({ titel: "x" });
+  const imported = await client.projects.import([{ name: "x" }], { mode: "upsert", by: "slug" });
+  holds<Equal<typeof imported.created, number>>();
+  // @ts-expect-error there is no such mode
+  await client.projects.import([], { mode: "replace" });
+  // @ts-expect-error rows are objects
+  await client.projects.import(["x"]);
+  // @ts-expect-error keys are not exported
+  client.apiKeys.export;
+  // @ts-expect-error keys are not imported
+  client.apiKeys.import;
+  // @ts-expect-error users are created one by one
+  client.users.import;
+  for await (const user of client.users.export()) holds<Equal<typeof user.email, string>>();
+  const me = await client.me();
+  holds<Equal<typeof me.kind, "key" | "user" | "client" | "anonymous">>();
+  const event = await client.events.get("event_1");
+  holds<Equal<typeof event.resourceId, string>>();
+  for await (const each of client.events.export({ type: ["post.created"] }))
+    holds<Equal<typeof each.id, string>>();
+  // @ts-expect-error events are read-only
+  client.events.create;
+  // @ts-expect-error the row was not asked for
+  for await (const { data } of client.subscribe("post.created", { fields: ["title"] })) data.status;
+  // @ts-expect-error a credential is text
+  createClient<typeof service>({ baseUrl: "", credential: () => 1 });
+}
+
 // @ts-expect-error an address is needed
 createClient<typeof service>({ credential: "x" });
 
-const nextVersion = app({ name: "Next", version: "v2", versions: { v1: {} }, resources: [] });
-createClient<typeof nextVersion>({ baseUrl: "http://127.0.0.1:3000", version: "v2" });
+const pages = resource("page", { fields: { number: integer() }, version: "v1" });
+const articles = resource("article", {
+  fields: { headline: text({ max: 20 }), page: belongsTo(() => pages, { optional: true }) },
+  filter: ["headline"],
+  versions: { v1: { title: "headline" } },
+});
+const drafts = resource("draft", { fields: { number: integer() }, exposed: false });
+const nextVersion = app({
+  name: "Next",
+  version: "v2",
+  versions: { v1: {} },
+  resources: [articles, pages, drafts],
+});
+const next = createClient<typeof nextVersion>({ baseUrl: "http://127.0.0.1:3000", version: "v2" });
+// @ts-expect-error the version is needed
+createClient<typeof nextVersion>({ baseUrl: "http://127.0.0.1:3000" });
 // @ts-expect-error the types are those of the current version
 createClient<typeof nextVersion>({ baseUrl: "http://127.0.0.1:3000", version: "v1" });
+// @ts-expect-error the service has one version
+createClient<typeof service>({ baseUrl: "http://127.0.0.1:3000", version: "v2" });
+
+export async function usedNextVersion(): Promise<void> {
+  const { data } = await next.articles.list({ headline: "x" });
+  holds<Equal<(typeof data)[number]["headline"], string>>();
+  // @ts-expect-error only v1 calls it so
+  await next.articles.list({ title: "x" });
+  // @ts-expect-error only v1 calls it so
+  await next.articles.create({ title: "x" });
+  // @ts-expect-error only v1 has pages
+  next.pages;
+  // @ts-expect-error drafts are not exposed
+  next.drafts;
+}

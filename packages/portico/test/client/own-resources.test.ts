@@ -8,6 +8,7 @@ import { printResourceTypes } from "../../src/cli/printed-types.ts";
 import { app } from "../../src/declare/app.ts";
 import { composeApp } from "../../src/runtime/compose.ts";
 import { readSettings } from "../../src/runtime/settings/settings.ts";
+import gazette from "../fixtures/gazette/portico.config.ts";
 
 const path = join(import.meta.dirname, "../../client/own-resources.ts");
 
@@ -25,3 +26,11 @@ function withoutLayout(text: string): string {
     .replaceAll(/(?<=[:<(])\|/g, "")
     .replaceAll(/;(?=\})/g, "");
 }
+
+test("what only an older version has is not among the types", () => {
+  const { model } = composeApp(gazette, readSettings({}, {}));
+  const names = printResourceTypes(model).matchAll(/^ {2}readonly (\w+): \{$/gm);
+  const printed = [...names].map(([, name]) => name);
+  assert.ok(printed.includes("issues") && printed.includes("apiKeys"));
+  assert.ok(!printed.includes("pages"));
+});
