@@ -1,5 +1,7 @@
 // The methods of collections. At run time the client knows no resources: it derives paths from names.
 
+import { readBody, readObject } from "./body.ts";
+import { notOfTheApi } from "./error.ts";
 import { exportRows } from "./export.ts";
 import { queryString } from "./query.ts";
 import type { RequestOptions, Transport } from "./transport.ts";
@@ -12,10 +14,6 @@ export interface AnyPage {
   readonly data: readonly Row[];
   readonly pagination: { readonly nextCursor: string | null; readonly hasMore: boolean };
 }
-
-/** The server's own resources, which are always in v1, also if the version of the app is another. */
-const ownSegments =
-  /^(?:api-keys|oauth-clients|invitations|webhook-endpoints|webhook-deliveries|request-logs|events)$/;
 
 /** `apiKeys` -> `api-keys` */
 function segmentOf(name: string): string {
@@ -32,26 +30,21 @@ export function idSegment(id: unknown): string {
   throw new TypeError(`${JSON.stringify(id)} is not an id.`);
 }
 
-const json = (response: Response): Promise<unknown> => response.json();
-
-/** `undefined` for a response without a body. */
-export async function readBody(response: Response): Promise<unknown> {
-  const text = await response.text();
-  return text === "" ? undefined : JSON.parse(text);
+async function readPage(response: Response): Promise<AnyPage> {
+  const page = (await readObject(response)) as unknown as AnyPage;
+  if (Array.isArray(page.data) && typeof page.pagination?.hasMore === "boolean") return page;
+  throw new SyntaxError("It is no page.");
 }
 
 /** @param container the path of the row that it is nested under: `/projects/project_01k...` */
 export function collection(transport: Transport, version: string, container: string, name: string): unknown {
   const segment = segmentOf(name);
-  const prefix = `/${ownSegments.test(segment) ? "v1" : version}`;
+  const prefix = `/${version}`;
   const path = `${prefix}${container}/${segment}`;
   const rowPath = (id: string): string => `${prefix}/${segment}/${idSegment(id)}`;
 
   const list = (query?: Members, options?: RequestOptions): Promise<AnyPage> =>
-    transport.send(
-      { method: "GET", path: path + queryString(query), read: json as () => Promise<AnyPage> },
-      options,
-    );
+    transport.send({ method: "GET", path: path + queryString(query), read: readPage }, options);
 
   async function* all(query: Members = {}, options?: RequestOptions): AsyncGenerator<Row> {
     let page: AnyPage | undefined;
@@ -62,18 +55,27 @@ export function collection(transport: Transport, version: string, container: str
         { limit: query["perPage"] === undefined ? 100 : undefined, ...query, ...next },
         options,
       );
+      // Otherwise the same page would come again and again.
+      if (cursor !== undefined && page.pagination.nextCursor === cursor)
+        throw notOfTheApi(200, "A page is followed by itself.");
       yield* page.data;
       if (!page.pagination.hasMore) return;
     }
   }
 
-  const write = async (method: string, target: string, body: unknown, options?: RequestOptions) =>
+  const write = async (
+    method: string,
+    target: string,
+    body: unknown,
+    options?: RequestOptions,
+    read: (response: Response) => Promise<unknown> = readObject,
+  ) =>
     transport.send(
       {
         method,
         path: target,
-        body: await withUploads(transport, segment, (body ?? {}) as Members, options),
-        read: readBody,
+        body: await withUploads(transport, { prefix, segment }, (body ?? {}) as Members, options),
+        read,
       },
       options,
     );
@@ -84,7 +86,7 @@ export function collection(transport: Transport, version: string, container: str
     list,
     all,
     get: (id: string, query?: Members, options?: RequestOptions) =>
-      transport.send({ method: "GET", path: rowPath(id) + queryString(query), read: json }, options),
+      transport.send({ method: "GET", path: rowPath(id) + queryString(query), read: readObject }, options),
     create: (input: Members, options?: RequestOptions) => write("POST", path, input, options),
     replace: (id: string, input: Members, options?: RequestOptions) =>
       write("PUT", rowPath(id), input, options),
@@ -92,15 +94,16 @@ export function collection(transport: Transport, version: string, container: str
       write("PATCH", rowPath(id), changes, options),
     delete: (id: string, options?: RequestOptions) => remove(rowPath(id), options),
     deleteAll: (options?: RequestOptions) => remove(path, options),
-    export: (query?: Members, options?: RequestOptions) => exportRows(transport, segment, query, options),
+    export: (query?: Members, options?: RequestOptions) =>
+      exportRows(transport, `${prefix}/exports/${segment}`, query, options),
     import: (rows: Iterable<Members>, query?: Members, options?: RequestOptions) =>
       transport.send(
         {
           method: "POST",
-          path: `/v1/imports/${segment}${queryString(query)}`,
+          path: `${prefix}/imports/${segment}${queryString(query)}`,
           body: new Blob([...rows].map((row) => `${JSON.stringify(row)}\n`)),
           headers: { "content-type": "application/x-ndjson" },
-          read: json,
+          read: readObject,
         },
         { ...options, idempotencyKey: false },
       ),
@@ -114,10 +117,8 @@ export function collection(transport: Transport, version: string, container: str
       const target = `${id === undefined ? path : rowPath(id as string)}/${segmentOf(action)}`;
       // The server refuses an idempotency key here: to repeat a test of an endpoint, another test is created.
       const isRepeatable = !(segment === "webhook-endpoints" && action === "tests");
-      return write("POST", target, input, {
-        ...(!isRepeatable && { idempotencyKey: false }),
-        ...(options as RequestOptions),
-      });
+      const own: RequestOptions = isRepeatable ? {} : { idempotencyKey: false };
+      return write("POST", target, input, { ...own, ...(options as RequestOptions) }, readBody);
     };
 
   // A call returns the collections under a row: `client.projects(id).issues`.

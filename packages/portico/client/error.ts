@@ -75,6 +75,8 @@ export function errorOfBody(error: ErrorBody | undefined, { status, headers }: R
   const { code, details } = error?.extensions ?? error ?? {};
   const message = error?.message;
   const after = headers.get("retry-after");
+  // Seconds or a date (RFC 9110, section 10.2.3).
+  const seconds = after ? (Number.isNaN(+after) ? (Date.parse(after) - Date.now()) / 1000 : +after) : NaN;
   return new PorticoError(
     status,
     typeof code === "string" ? code : "invalid_response",
@@ -82,10 +84,12 @@ export function errorOfBody(error: ErrorBody | undefined, { status, headers }: R
     {
       details: Array.isArray(details) ? details : [],
       requestId: headers.get("x-request-id") ?? undefined,
-      // Seconds or a date (RFC 9110, section 10.2.3).
-      retryAfter: after
-        ? Math.max(0, Number.isNaN(+after) ? (Date.parse(after) - Date.now()) / 1000 : +after)
-        : undefined,
+      retryAfter: Number.isNaN(seconds) ? undefined : Math.max(0, seconds),
     },
   );
+}
+
+/** @param cause what is wrong with the response */
+export function notOfTheApi(status: number, cause: unknown): PorticoError {
+  return new PorticoError(status, "invalid_response", `The response is not of the API. ${cause}`, { cause });
 }

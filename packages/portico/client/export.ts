@@ -10,16 +10,20 @@ type Members = Readonly<Record<string, unknown>>;
 /** Longer than the server pauses an export while the quota is used up: a minute by default. */
 const idleMs = 150_000;
 
-/** All rows, read at the pace of the caller. An export that is cut off continues after the last row. */
+/**
+ * All rows, read at the pace of the caller. An export that is cut off continues after the last row.
+ *
+ * @param route `/v1/exports/posts`
+ */
 export async function* exportRows(
   transport: Transport,
-  segment: string,
+  route: string,
   query: Members = {},
   options: RequestOptions = {},
 ): AsyncGenerator<Members> {
   let { after, limit } = query;
   for (let failures = 0; ; failures += 1) {
-    const path = `/v1/exports/${segment}${queryString({ ...query, after, limit })}`;
+    const path = route + queryString({ ...query, after, limit });
     const accept = "application/x-ndjson";
     const body = await transport.send(
       { method: "GET", path, accept, read: (response) => response.body! },

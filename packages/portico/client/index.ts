@@ -3,8 +3,9 @@
 import type { App } from "../src/declare/app.ts";
 import type { Api } from "./api.ts";
 import type { ApiOf } from "./app-types.ts";
+import { readBody, readObject } from "./body.ts";
 import type { ClientOf } from "./client-types.ts";
-import { byName, collection, idSegment, readBody } from "./collection.ts";
+import { byName, collection, idSegment } from "./collection.ts";
 import { queryString } from "./query.ts";
 import { type AnySubscribeOptions, subscribe } from "./subscription.ts";
 import { type RequestOptions, Transport, type TransportOptions } from "./transport.ts";
@@ -46,7 +47,7 @@ export function createClient<T extends App | Api>(options: ClientOptions<ApiOf<T
   const version: string = options.version ?? "v1";
   const methods: Readonly<Record<string, unknown>> = {
     me: (options?: RequestOptions) =>
-      transport.send({ method: "GET", path: "/v1/me", read: readBody }, options),
+      transport.send({ method: "GET", path: `/${version}/me`, read: readObject }, options),
     request: (route: string, { parameters = {}, query, input, ...others }: AnyRequest = {}) => {
       const [method = "", path = ""] = route.split(" ");
       const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>

@@ -1,6 +1,6 @@
 // Events as they happen: a subscription of GraphQL over server-sent events, which is opened again when it is interrupted.
 
-import { errorOfBody, PorticoError } from "./error.ts";
+import { errorOfBody, notOfTheApi, PorticoError } from "./error.ts";
 import { linesOf } from "./lines.ts";
 import { backOff, isTransient, type Transport } from "./transport.ts";
 
@@ -58,47 +58,84 @@ export async function* subscribe(
     // Without names of fields, which are not known at run time, the row is as REST shows it.
     ...(!fields && { extensions: { wholeRow: true } }),
   };
+  const request = new Blob([JSON.stringify(body)], { type: "application/json" });
   let lastId = after;
+  let wasOpen = false;
   for (let failures = 0; ; failures += 1) {
     let error: unknown;
-    try {
-      const response = await transport.send(
+    const response = await transport
+      .send(
         {
           method: "POST",
           path: "/graphql",
-          body,
+          body: request,
           accept: "text/event-stream",
           headers: lastId === undefined ? {} : { "last-event-id": lastId },
           read: (opened) => opened,
         },
         { signal, idempotencyKey: false },
-      );
+      )
+      .catch((thrown: unknown) => {
+        error = thrown;
+      });
+    if (response) {
+      wasOpen = true;
       lastId ??= response.headers.get("last-event-id") ?? undefined;
-      onOpen?.();
-      let id: string | undefined;
-      for await (const line of linesOf(response.body!, idleMs)) {
-        if (line.startsWith("id: ")) id = line.slice(4);
-        if (!line.startsWith("data: ")) continue;
-        const { data, errors } = JSON.parse(line.slice(6)) as Result;
-        if (errors) throw errorOfBody(errors[0], response);
-        failures = 0;
-        lastId = id;
-        yield { id: id!, type, data: Object.values(data!)[0]! };
+      opened(response, onOpen);
+      try {
+        for await (const event of eventsOf(response)) {
+          failures = 0;
+          lastId = event.id;
+          yield { id: event.id, type, data: event.data };
+        }
+      } catch (thrown) {
+        // Otherwise the connection broke.
+        if (thrown instanceof PorticoError) error = thrown;
       }
-    } catch (thrown) {
-      signal?.throwIfAborted();
-      if (thrown instanceof PorticoError && !isTransient(thrown) && !canResume(thrown)) throw thrown;
-      error = thrown;
     }
     signal?.throwIfAborted();
+    if (error !== undefined && !canContinue(error, wasOpen)) throw error;
     await backOff(failures, error, signal);
   }
 }
 
-/** Whether a new stream can continue one that ended with this error: a restart, a slow reader, a quota, an expired token. */
-function canResume({ status, code }: PorticoError): boolean {
-  if (status !== 200) return false;
-  return code === "unavailable" || code === "rate_limited" || code === "invalid_credential";
+/** An exception in the function of the caller ends the subscription. */
+function opened(response: Response, onOpen: (() => void) | undefined): void {
+  try {
+    onOpen?.();
+  } catch (thrown) {
+    void response.body?.cancel();
+    throw thrown;
+  }
+}
+
+/** @throws PorticoError for an error of the subscription, and for what is no event */
+async function* eventsOf(response: Response): AsyncGenerator<Pick<AnyEvent, "id" | "data">> {
+  let id = "";
+  for await (const line of linesOf(response.body!, idleMs)) {
+    if (line.startsWith("id: ")) id = line.slice(4);
+    if (!line.startsWith("data: ")) continue;
+    let result: Result | null;
+    try {
+      result = JSON.parse(line.slice(6));
+    } catch (cause) {
+      throw notOfTheApi(response.status, cause);
+    }
+    if (result?.errors) throw errorOfBody(result.errors[0], response);
+    const [data] = Object.values(result?.data ?? {});
+    if (!data) throw notOfTheApi(response.status, "An event has no row.");
+    yield { id, data };
+  }
+}
+
+/** Whether a new stream can continue one that ended with this error. */
+function canContinue(error: unknown, wasOpen: boolean): boolean {
+  // The function that returns the credential could not reach its server, as `fetch` reports it.
+  if (!(error instanceof PorticoError)) return wasOpen && error instanceof TypeError;
+  if (isTransient(error)) return true;
+  const { status, code } = error;
+  // Of the stream: a restart, a slow reader, a quota, an expired token.
+  return status === 200 && ["unavailable", "rate_limited", "invalid_credential"].includes(code);
 }
 
 function capitalize(text: string): string {

@@ -1,6 +1,6 @@
 // Sends requests with the credential and a timeout, and repeats them where that is safe.
 
-import { errorOf, PorticoError } from "./error.ts";
+import { errorOf, notOfTheApi, PorticoError } from "./error.ts";
 
 /**
  * An API key or access token, or a function that returns one. The function is called before the first request, and again,
@@ -57,21 +57,27 @@ const firstDelayMs = 250;
 const maxDelayMs = 8_000;
 /** A request is not repeated if `Retry-After` is longer. */
 const maxRetryAfterSeconds = 60;
+/** A subscription is opened again after this time, also if `Retry-After` is longer. */
+const maxPauseMs = 3_600_000;
+/** Timers with a longer time would fire at once. */
+const maxTimerMs = 2 ** 31 - 1;
 
 /** The statuses after which the same request may succeed; 409 only while a request with the same key is in progress. */
 const transient = new Set([0, 408, 429, 502, 503, 504]);
 
 export function isTransient(error: unknown): error is PorticoError {
-  return (
-    error instanceof PorticoError &&
-    (error.status === 409 ? error.code === "idempotency_in_progress" : transient.has(error.status))
-  );
+  if (!(error instanceof PorticoError)) return false;
+  const { status, code } = error;
+  if (status === 409) return code === "idempotency_in_progress";
+  // A page cannot see the status of a redirect.
+  return transient.has(status) && (status !== 0 || code !== "invalid_response");
 }
 
-/** Waits before an attempt, at least as long as the server asked for. @param attempt the number of failures before it */
+/** Waits before an attempt as long as the server asked for, an hour at most, and a little longer. @param attempt the number of failures before it */
 export async function backOff(attempt: number, error: unknown, signal?: AbortSignal): Promise<void> {
   const after = error instanceof PorticoError ? (error.retryAfter ?? 0) : 0;
-  const delay = Math.random() * Math.min(maxDelayMs, firstDelayMs * 2 ** attempt) + after * 1000;
+  const delay =
+    Math.random() * Math.min(maxDelayMs, firstDelayMs * 2 ** attempt) + Math.min(maxPauseMs, after * 1000);
   await new Promise<void>((resolve, reject) => {
     const onAbort = (): void => {
       clearTimeout(timer);
@@ -140,31 +146,49 @@ export class Transport {
     signal?.throwIfAborted();
     // The error of `fetch` would repeat it.
     if (credential !== undefined && !/^[\x21-\x7e]+$/.test(credential.trim()))
-      throw new TypeError("The credential is empty, or has characters that no header can have.");
+      throw new PorticoError(
+        401,
+        "invalid_credential",
+        "The credential is empty, or has characters that no header can have.",
+      );
+    const ownHeaders = {
+      accept,
+      ...(credential !== undefined && !url && { authorization: `Bearer ${credential.trim()}` }),
+      ...(body !== undefined && !(body instanceof Blob) && { "content-type": "application/json" }),
+      ...(key !== false && { "idempotency-key": key }),
+      ...(ifMatch !== undefined && { "if-match": ifMatch }),
+      ...own,
+      ...(!url && headers),
+    };
+    // Made outside of the attempt: what no header or JSON can have is an error of the caller.
+    const init: RequestInit = {
+      method,
+      headers: new Headers(ownHeaders),
+      ...(body !== undefined && { body: body instanceof Blob ? body : JSON.stringify(body) }),
+      // A redirected POST would become a GET, whose response is not that of the write.
+      redirect: method === "GET" || url ? "follow" : "manual",
+    };
     const controller = new AbortController();
     let isTimeout = false;
-    const timer = setTimeout(() => {
-      isTimeout = true;
-      controller.abort();
-    }, timeoutMs);
+    const timer = setTimeout(
+      () => {
+        isTimeout = true;
+        controller.abort();
+      },
+      Math.min(maxTimerMs, timeoutMs),
+    );
     let status = 0;
     try {
       const response = await (this.#options.fetch ?? fetch)(url ?? this.#baseUrl + path, {
-        method,
-        headers: {
-          accept,
-          ...(credential !== undefined && !url && { authorization: `Bearer ${credential}` }),
-          ...(body !== undefined && !(body instanceof Blob) && { "content-type": "application/json" }),
-          ...(key !== false && { "idempotency-key": key }),
-          ...(ifMatch !== undefined && { "if-match": ifMatch }),
-          ...own,
-          ...(!url && headers),
-        },
-        ...(body !== undefined && { body: body instanceof Blob ? body : JSON.stringify(body) }),
+        ...init,
         signal: signal ? AbortSignal.any([signal, controller.signal]) : controller.signal,
       });
       ({ status } = response);
       (onResponse ?? this.#options.onResponse)?.(response);
+      if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
+        const target = response.headers.get("location") ?? "another address";
+        throw new SyntaxError(`The server redirects to ${target}; baseUrl must be the address of the API.`);
+      }
       if (!response.ok) throw await errorOf(response);
       // Lines and events are read later.
       if (
@@ -180,10 +204,7 @@ export class Transport {
       if (error instanceof PorticoError) throw error;
       signal?.throwIfAborted();
       // A page of a proxy, or half of a body.
-      if (error instanceof SyntaxError)
-        throw new PorticoError(status, "invalid_response", "The response is not of the API.", {
-          cause: error,
-        });
+      if (error instanceof SyntaxError) throw notOfTheApi(status, error);
       const [code, message] = isTimeout
         ? ["timeout", `There was no response within ${timeoutMs} ms.`]
         : ["network_error", "The server cannot be reached, or the connection broke."];

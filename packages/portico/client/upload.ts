@@ -1,5 +1,6 @@
 // Files in the input of a write: each is uploaded to a signed URL, and its id takes its place.
 
+import { readObject } from "./body.ts";
 import { PorticoError } from "./error.ts";
 import type { RequestOptions, Transport } from "./transport.ts";
 
@@ -12,10 +13,14 @@ interface Upload {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Uploads the files of an input, and replaces them by their ids. The server removes uploads that no row refers to. */
+/**
+ * Uploads the files of an input, and replaces them by their ids. The server removes uploads that no row refers to.
+ *
+ * @param collection the version that names its fields, `/v1`, and its segment, `posts`
+ */
 export async function withUploads(
   transport: Transport,
-  segment: string,
+  { prefix, segment }: { readonly prefix: string; readonly segment: string },
   input: Members,
   { signal, timeoutMs }: RequestOptions = {},
 ): Promise<Members> {
@@ -27,11 +32,11 @@ export async function withUploads(
     const { id, url, method, headers } = await transport.send<Upload>(
       {
         method: "POST",
-        path: "/v1/uploads",
+        path: `${prefix}/uploads`,
         isRepeatable: true,
         body: { resource: segment, field, name, type, size: value.size },
         // As the server describes it.
-        read: (response) => response.json() as Promise<Upload>,
+        read: async (response) => (await readObject(response)) as unknown as Upload,
       },
       options,
     );

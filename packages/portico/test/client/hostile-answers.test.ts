@@ -10,6 +10,7 @@ import { createClient, PorticoError } from "portico/client";
 import type service from "../../../../portico.config.ts";
 
 const credential = "sk_test_hostile";
+const emptyPage = '{"data":[],"pagination":{"nextCursor":null,"hasMore":false}}';
 let answer: RequestListener = () => {};
 const sent: { readonly url: string; readonly authorization: string | undefined }[] = [];
 
@@ -37,7 +38,7 @@ function connect() {
 }
 
 test("an id stays one segment of a path", async () => {
-  answer = (_, response) => void response.end("{}");
+  answer = (_, response) => void response.end(emptyPage);
   const client = connect();
   const ids = ["../x", "a/b", "?q", "#f", "..;", "%2e%2e", "\\..", "ü\u0000"];
   for (const id of ids) {
@@ -96,7 +97,7 @@ test("a redirect to another origin does not get the credential", async () => {
   answer = ({ headers }, response) =>
     void (headers.host === new URL(addressOf(0)).host
       ? response.writeHead(307, { location: `${addressOf(1)}/v1/posts` }).end()
-      : response.writeHead(200, { "content-type": "application/json" }).end('{"data":[]}'));
+      : response.writeHead(200, { "content-type": "application/json" }).end(emptyPage));
   await connect().posts.list();
   assert.deepEqual(
     sent.map(({ authorization }) => authorization),
@@ -104,11 +105,99 @@ test("a redirect to another origin does not get the credential", async () => {
   );
 });
 
+test("a write is not redirected, as it could become a GET", async () => {
+  for (const status of [301, 302, 303, 307, 308]) {
+    answer = ({ method }, response) =>
+      void (method === "GET"
+        ? response.end(emptyPage)
+        : response.writeHead(status, { location: `${addressOf(1)}/v1/posts` }).end());
+    const client = connect();
+    await assert.rejects(client.posts.create({ title: "x" }), (error: PorticoError) => {
+      assert.deepEqual([error.code, error.status, sent.length], ["invalid_response", status, 1]);
+      assert.match(error.message, new RegExp(`redirects to ${addressOf(1)}`));
+      return true;
+    });
+    await assert.rejects(client.posts.delete("post_1"), { code: "invalid_response" });
+  }
+});
+
+test("JSON of another shape is an error, and no page is read twice", async () => {
+  const reply = (body: string): void => {
+    answer = (_, response) => void response.writeHead(200, { "content-type": "application/json" }).end(body);
+  };
+  const refused = { name: "PorticoError", code: "invalid_response", status: 200 };
+  for (const body of [
+    "null",
+    "7",
+    '"x"',
+    "[]",
+    "{}",
+    '{"data":{}}',
+    '{"data":[]}',
+    '{"data":[],"pagination":{}}',
+  ]) {
+    reply(body);
+    await assert.rejects(connect().posts.list(), refused, body);
+    await assert.rejects(connect().posts.all().next(), refused, body);
+  }
+  for (const body of ["null", "7", "[]", "true", ""]) {
+    reply(body);
+    await assert.rejects(connect().posts.get("post_1"), refused, body);
+    await assert.rejects(connect().posts.create({ title: "x" }), refused, body);
+    await assert.rejects(connect().me(), refused, body);
+  }
+  reply('{"data":[{"id":"post_1"}],"pagination":{"nextCursor":"again","hasMore":true}}');
+  const ids: string[] = [];
+  await assert.rejects(async () => {
+    for await (const { id } of connect().posts.all()) ids.push(id);
+  }, refused);
+  assert.deepEqual(ids, ["post_1"]);
+});
+
+test("a subscription ends if its answers are not of the API", async () => {
+  for (const data of ["<html>", "null", "{}", '{"data":null}', '{"data":{"postCreated":null}}']) {
+    answer = (_, response) =>
+      void response.writeHead(200, { "content-type": "text/event-stream" }).write(`id: 1\ndata: ${data}\n\n`);
+    await assert.rejects(connect().subscribe("post.created").next(), { code: "invalid_response" }, data);
+    assert.equal(sent.length, 1);
+  }
+});
+
+test("what the caller got wrong is no failure of the connection, and is not repeated", async () => {
+  answer = (_, response) => void response.end(emptyPage);
+  const client = createClient<typeof service>({ baseUrl: addressOf(0), credential });
+  sent.length = 0;
+  const circular: { self?: unknown } = {};
+  circular.self = circular;
+  await assert.rejects(client.request("POST /v1/posts", { input: circular }), TypeError);
+  await assert.rejects(client.posts.list({}, { headers: { "x-note": "line\nbreak" } }), TypeError);
+  await assert.rejects(client.posts.update("post_1", {}, { ifMatch: "\u2603" }), TypeError);
+  const withoutKey = createClient<typeof service>({ baseUrl: addressOf(0), credential: () => "" });
+  await assert.rejects(withoutKey.me(), { code: "invalid_credential", status: 401 });
+  await assert.rejects(withoutKey.subscribe("post.created").next(), { code: "invalid_credential" });
+  const signedOut = createClient<typeof service>({
+    baseUrl: addressOf(0),
+    credential: () => Promise.reject(new Error("signed out")),
+  });
+  await assert.rejects(signedOut.subscribe("post.created").next(), { message: "signed out" });
+  assert.equal(sent.length, 0);
+  answer = (_, response) =>
+    void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+  const onOpen = (): never => {
+    throw new Error("of the caller");
+  };
+  await assert.rejects(client.subscribe("post.created", { onOpen }).next(), { message: "of the caller" });
+  assert.equal(sent.length, 1);
+});
+
 test("an export that is cut off is continued behind the last row", async () => {
-  const rows = ['{"id":"post_1"}\n', '{"id":"post_2"}\n{"id":"po', '{"id":"post_3"}\n'];
+  const rows = ['{"id":"post_1"}\n', '{"id":"post_2"}\n{"id":"po', '{"id":"post_3"}\n{"id":', ""];
   answer = (_, response) => {
     response.writeHead(200, { "content-type": "application/x-ndjson" });
-    response.write(rows[sent.length - 1]!, () => (sent.length < 3 ? response.destroy() : response.end()));
+    // A proxy may end the third in order.
+    const row = rows[sent.length - 1]!;
+    if (sent.length > 2) response.end(row);
+    else response.write(row, () => response.destroy());
   };
   const client = createClient<typeof service>({ baseUrl: addressOf(0), credential });
   sent.length = 0;
@@ -117,6 +206,8 @@ test("an export that is cut off is continued behind the last row", async () => {
   assert.deepEqual(ids, ["post_1", "post_2", "post_3"]);
   assert.deepEqual(
     sent.map(({ url }) => url),
-    ["limit=5", "limit=4&after=post_1", "limit=3&after=post_2"].map((query) => `/v1/exports/posts?${query}`),
+    ["limit=5", "limit=4&after=post_1", "limit=3&after=post_2", "limit=2&after=post_3"].map(
+      (query) => `/v1/exports/posts?${query}`,
+    ),
   );
 });

@@ -100,10 +100,52 @@ test("it waits as long as Retry-After asks for, a minute at most", async (contex
   context.mock.timers.tick(4_000);
   assert.deepEqual(await me, { kind: "key" });
 
-  await assert.rejects(clientWith(async () => answers(429, "61")).me(), (error: PorticoError) => {
-    assert.deepEqual([error.code, error.retryAfter], ["rate_limited", 61]);
-    return true;
-  });
+  for (const [value, seconds] of [
+    ["61", 61],
+    ["99999999999999", 99999999999999],
+    ["Infinity", Infinity],
+  ] as const)
+    await assert.rejects(clientWith(async () => answers(429, value)).me(), (error: PorticoError) => {
+      assert.deepEqual([error.code, error.retryAfter], ["rate_limited", seconds]);
+      return true;
+    });
+
+  for (const value of ["99999999999999", "Infinity", new Date(8e15).toUTCString()]) {
+    let subscribed = 0;
+    const client = clientWith(async () => {
+      subscribed += 1;
+      return answers(503, value);
+    });
+    const { signal, abort } = abortable();
+    const next = client.subscribe("project.created", { signal }).next();
+    await settle();
+    context.mock.timers.tick(3_599_999);
+    await settle();
+    assert.equal(subscribed, 1, value);
+    context.mock.timers.tick(300);
+    await settle();
+    assert.equal(subscribed, 2, value);
+    abort();
+    await assert.rejects(next);
+  }
+});
+
+function abortable(): { readonly signal: AbortSignal; readonly abort: () => void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
+
+test("a Retry-After that says nothing is ignored", async () => {
+  for (const value of ["soon", "-", "NaN"]) {
+    const busy: Fetch = async () => new Response("", { status: 503, headers: { "retry-after": value } });
+    const client = createClient({ baseUrl: server.url, fetch: busy, maxRetries: 0 });
+    await assert.rejects(client.me(), { status: 503, retryAfter: undefined });
+  }
+});
+
+test("a time-out may be longer than a timer can be", async () => {
+  for (const timeoutMs of [Infinity, 2 ** 40])
+    assert.equal((await clientWith(fetch).me({ timeoutMs })).kind, "key");
 });
 
 test("an attempt takes a bounded time, and a signal ends the call", async () => {
@@ -140,6 +182,28 @@ test("a refused credential is renewed once, for all requests together", async ()
   assert.deepEqual(calls, [undefined, revoked.key]);
   await client.projects.list();
   assert.equal(calls.length, 2);
+
+  const expiring: string[] = [revoked.key];
+  const pages = createClient<typeof service>({
+    baseUrl: server.url,
+    credential: async (refused) => {
+      calls.push(refused);
+      return server.key;
+    },
+    // The token expires after the first page.
+    fetch: (input, init) => {
+      const headers = new Headers(init?.headers);
+      if (String(input).includes("cursor=") && expiring.length > 0)
+        headers.set("authorization", `Bearer ${expiring.pop()}`);
+      return fetch(input, { ...init, headers });
+    },
+  });
+  for (const name of ["One", "Two", "Three"]) await pages.projects.create({ name });
+  const names: string[] = [];
+  for await (const { name } of pages.projects.all({ sort: "createdAt", limit: 1 })) names.push(name);
+  assert.deepEqual(names.slice(-3), ["One", "Two", "Three"]);
+  assert.equal(new Set(names).size, names.length);
+  assert.deepEqual([calls.length, calls.at(-1)], [4, server.key]);
 
   const hopeless = createClient<typeof service>({ baseUrl: server.url, credential: () => revoked.key });
   await assert.rejects(hopeless.me(), { status: 401, code: "invalid_credential" });
