@@ -41,7 +41,9 @@ function nextSteps({ database }: Choices, path: string, isInstalled: boolean): s
   const steps = [
     ...(path === "" ? [] : [`cd ${/^[\w./-]+$/.test(path) ? path : JSON.stringify(path)}`]),
     ...(isInstalled ? [] : ["npm install"]),
-    ...(database === "postgres" ? ["docker compose up --detach    # or set DATABASE_URL in .env"] : []),
+    ...(database === "postgres"
+      ? ["docker compose up --detach --wait    # or set DATABASE_URL in .env"]
+      : []),
     "npm start",
   ];
   return ["", "Next:", "", ...steps.map((step) => `  ${step}`), "", "README.md explains the rest."].join(

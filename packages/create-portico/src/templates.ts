@@ -63,12 +63,37 @@ function placeholders({ name, database }: ProjectOptions): Placeholders {
     title: titleOf(name),
     version,
     databaseName,
-    databaseUrl:
-      database === "sqlite"
-        ? "file:./data/portico.db"
-        : `postgres://portico:portico@127.0.0.1:5432/${databaseName}`,
+    ...placeholdersOf[database](name, databaseName),
   };
 }
+
+/** What the files say of the database. A clone of the project has no `.env`. */
+const placeholdersOf: Readonly<Record<DatabaseKind, (name: string, databaseName: string) => Placeholders>> = {
+  sqlite: (name) => ({
+    databaseSetting: "#DATABASE_URL=file:./data/portico.db",
+    databaseSteps: "",
+    databaseFiles: "",
+    liveDatabase: "",
+    liveSettings: "PORTICO_SECRET, PUBLIC_URL",
+    unitDatabase: ` DATABASE_URL=file:/var/lib/${name}/portico.db`,
+  }),
+  postgres: (_, databaseName) => {
+    const databaseUrl = `postgres://portico:portico@127.0.0.1:5432/${databaseName}`;
+    return {
+      databaseUrl,
+      databaseSetting: `DATABASE_URL=${databaseUrl}`,
+      databaseSteps: [
+        "cp -n .env.example .env              # in a clone, which has no .env\n",
+        "docker compose up --detach --wait    # PostgreSQL; or set DATABASE_URL in .env to one of your own\n",
+      ].join(""),
+      databaseFiles: "| `compose.yaml` | PostgreSQL for development, in a container |\n",
+      liveDatabase: "`DATABASE_URL`, ",
+      liveSettings: "PORTICO_SECRET, PUBLIC_URL, DATABASE_URL",
+      // Without it, the unit fails instead of serving an empty SQLite database.
+      unitDatabase: "",
+    };
+  },
+};
 
 /** `"my-api"` -> `"My api"` */
 function titleOf(name: string): string {

@@ -100,6 +100,32 @@ describe("the files of a new project", () => {
     ok(readFileSync(join(project, "own.db")).length > 0);
   });
 
+  test("a clone of a project has what git keeps, and no secrets", async () => {
+    const project = await create("cloned", "--database", "postgres");
+    const git = (...words: readonly string[]) => run("git", words, { cwd: project, env: environment });
+    for (const name of ["live.env", ".env.local"]) writeFileSync(join(project, name), "PORTICO_SECRET=x\n");
+    await git("init", "--quiet");
+    await git("add", ".");
+    const kept = (await git("ls-files")).stdout.split("\n");
+    deepEqual(
+      kept.filter((name) => name.includes("env")),
+      [".env.example"],
+    );
+    deepEqual(readFileSync(join(project, ".dockerignore"), "utf8").match(/^.*env.*$/gm), [
+      "**/*.env",
+      "**/.env.*",
+    ]);
+    // Copied to `.env`, as the README says, it names the database of compose.yaml.
+    const setting = "DATABASE_URL=postgres://portico:portico@127.0.0.1:5432/cloned";
+    ok(readFileSync(join(project, ".env.example"), "utf8").split("\n").includes(setting));
+    const readme = readFileSync(join(project, "README.md"), "utf8");
+    for (const text of ["cp -n .env.example .env", "docker compose up --detach --wait", "`compose.yaml`"])
+      ok(readme.includes(text), text);
+    match(readme, /set\n?\s*`PORTICO_MODE=live`, `DATABASE_URL`,/);
+    const unit = readFileSync(join(project, "deploy/cloned.service"), "utf8");
+    ok(!unit.includes("sqlite") && !unit.includes("file:"));
+  });
+
   test("the scripts name commands of portico, and the packages have the versions of this repository", async () => {
     const project = await create("versions");
     const { version } = JSON.parse(
