@@ -44,7 +44,7 @@ export function parametersOf(
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => pathParameter(name!));
   const others: Readonly<Record<string, readonly Parameter[]>> = {
     list: [...listParameters(resource), ...filterParameters(resource)],
-    get: [fields, ...deletedParameters(resource), ...conditionalHeaders],
+    get: [fieldsOf(resource), ...deletedParameters(resource), ...conditionalHeaders],
     replace: conditionalHeaders,
     update: conditionalHeaders,
     delete: conditionalHeaders,
@@ -75,11 +75,19 @@ const conditionalHeaders: readonly Parameter[] = [
   maxCount: 1,
 }));
 
-const fields = queryParameter(
-  "fields",
-  { type: "string" },
-  "Names of the fields to return, separated by commas; author.name is a field of the author.",
-);
+function fieldsOf({ references }: ResourceModel): Parameter {
+  const paths = references.flatMap(({ reference }) => {
+    const { isExposed, attributes } = reference!.target;
+    const shown = attributes.find((each) => each.name !== "id" && !each.isInternal && !each.reference);
+    return isExposed && shown ? [`${reference!.name}.${shown.name}`] : [];
+  });
+  const example = paths.length > 0 ? `; ${paths[0]} is a field of another row` : "";
+  return queryParameter(
+    "fields",
+    { type: "string" },
+    `Names of the fields to return, separated by commas${example}.`,
+  );
+}
 
 function deletedParameters({ isSoftDeleted }: ResourceModel): Parameter[] {
   if (!isSoftDeleted) return [];
@@ -96,7 +104,7 @@ function listParameters(resource: ResourceModel): Parameter[] {
       { type: "string", pattern: `^${one}(,${one}){0,${maxSortKeys - 1}}$`, default: `-${defaultSort}` },
       `Up to ${maxSortKeys} fields, the most significant first, separated by commas; - is descending.`,
     ),
-    fields,
+    fieldsOf(resource),
     limitParameter("limit"),
     ...(paging === "page" ? pageParameters : cursorParameters),
     ...deletedParameters(resource),

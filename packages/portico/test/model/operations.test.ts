@@ -118,6 +118,14 @@ test("the parameters of a list: paging, sort, search and filters", () => {
   assert.deepEqual(schemas["dueAt[gte]"], { type: "string", format: "date-time" });
 });
 
+test("the example of a path in fields exists", () => {
+  const descriptions = ["getBook", "getShelf"].map(
+    (id) => operation(id).parameters.find(({ name }) => name === "fields")?.description,
+  );
+  const names = "Names of the fields to return, separated by commas";
+  assert.deepEqual(descriptions, [`${names}; shelf.name is a field of another row.`, `${names}.`]);
+});
+
 test("the parameters of the other operations", () => {
   const names = Object.fromEntries(
     library.operations.map(({ id, parameters }) => [id, parameters.map(({ name }) => name).join(" ")]),
