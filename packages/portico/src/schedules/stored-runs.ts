@@ -23,13 +23,15 @@ export async function listSchedules(
   schedules: readonly DeclaredSchedule[],
 ): Promise<readonly ListedSchedule[]> {
   const { database } = store;
-  const stored = new Map((await selectSchedules(store).all(database)).map((each) => [each.name, each]));
-  return Promise.all(
-    schedules.map(async ({ name, definition }) => ({
-      ...{ name, definition, nextRunAt: stored.get(name)?.nextRunAt ?? null },
-      lastRun: (await selectLastRun(store).first(database, { schedule: name })) ?? null,
-    })),
+  const lastRuns = await Promise.all(
+    schedules.map(({ name }) => selectLastRun(store).first(database, { schedule: name })),
   );
+  // Read afterwards: what has planned the next run has ended the last one in the same transaction.
+  const stored = new Map((await selectSchedules(store).all(database)).map((each) => [each.name, each]));
+  return schedules.map(({ name, definition }, index) => ({
+    ...{ name, definition, nextRunAt: stored.get(name)?.nextRunAt ?? null },
+    lastRun: lastRuns[index] ?? null,
+  }));
 }
 
 /** The newest runs of all schedules. */
