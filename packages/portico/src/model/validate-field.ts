@@ -62,14 +62,23 @@ function validateFill(
 
 function validateList({ item, options }: Extract<FieldShape, { kind: "list" }>, refuse: Refuse): void {
   if (!(itemKinds as readonly string[]).includes(item?.kind))
-    refuse(`a list holds one of ${itemKinds.join(", ")}: write list(text())`);
+    refuse(`a list holds ${itemKinds.join(", ")}${insteadOfList(item?.kind)}`);
   validateField(item, (remedy) => refuse(`its items: ${remedy}`));
   const wrong = Object.keys(item.options).find((option) => !itemOptions.includes(option));
-  if (wrong !== undefined) refuse(`its items: unknown option ${wrong}; set it on the list`);
+  if (wrong !== undefined) refuse(`its items: unknown option ${wrong}; remove it, or set it on the list`);
   const { min = 0, max = standardMaxItems, default: standard } = options;
   if (![min, max].every((bound) => Number.isInteger(bound) && bound >= 0)) refuse("min and max count items");
   if (Array.isArray(standard) && (standard.length < min || standard.length > max))
     refuse("the default has fewer items than min or more than max");
+}
+
+/** What to declare instead of a list of another kind. */
+function insteadOfList(kind: string | undefined): string {
+  if (kind === "belongsTo" || kind === "manyToMany") return "; write manyToMany(() => labels)";
+  if (kind === "json" || kind === "list") return "; write json({ schema })";
+  return kind === undefined
+    ? ": write list(text())"
+    : `, not ${kind}; declare a child resource with this field`;
 }
 
 function validateCount({ of, options }: Extract<FieldShape, { kind: "count" }>, refuse: Refuse): void {

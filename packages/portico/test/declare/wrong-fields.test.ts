@@ -6,10 +6,12 @@ import { app } from "../../src/declare/app.ts";
 import {
   belongsTo,
   choice,
+  count,
   date,
   decimal,
   file,
   integer,
+  json,
   list,
   manyToMany,
   text,
@@ -27,6 +29,7 @@ const looseManyToMany = manyToMany as unknown as (
 const labelled = (field: ReturnType<typeof text> | ReturnType<typeof manyToMany>) =>
   resource("note", { fields: { labels: field } });
 const looseList = list as unknown as (item: unknown) => ReturnType<typeof text>;
+const itemKinds = "text, integer, number, boolean, choice, id, date";
 /** A name of 41 characters whose stored form has 81. */
 const shout = `a${"B".repeat(40)}`;
 
@@ -242,12 +245,36 @@ areRefused([
   [
     "a list of lists",
     [declareUntyped("post", { fields: { tags: looseList(looseList(text())) } })],
-    "resource post, field tags: a list holds one of text, integer, number, boolean, choice, id, date: write list(text())",
+    `resource post, field tags: a list holds ${itemKinds}; write json({ schema })`,
+  ],
+  ...[decimal({ precision: 5, scale: 2 }), timestamp(), file(), count(() => elsewhere)].map(
+    (item): Wrong => [
+      `a list of the kind ${item.kind}`,
+      [declareUntyped("post", { fields: { tags: looseList(item) } })],
+      `resource post, field tags: a list holds ${itemKinds}, not ${item.kind}; declare a child resource with this field`,
+    ],
+  ),
+  ...[belongsTo(() => elsewhere), manyToMany(() => elsewhere)].map(
+    (item): Wrong => [
+      `a list of the kind ${item.kind}`,
+      [declareUntyped("post", { fields: { tags: looseList(item) } })],
+      `resource post, field tags: a list holds ${itemKinds}; write manyToMany(() => labels)`,
+    ],
+  ),
+  [
+    "a list of the kind json",
+    [declareUntyped("post", { fields: { tags: looseList(json()) } })],
+    `resource post, field tags: a list holds ${itemKinds}; write json({ schema })`,
+  ],
+  [
+    "a list of something else",
+    [declareUntyped("post", { fields: { tags: looseList("text") } })],
+    `resource post, field tags: a list holds ${itemKinds}: write list(text())`,
   ],
   [
     "a list whose items are optional",
     [declareUntyped("post", { fields: { tags: looseList(text({ optional: true })) } })],
-    "resource post, field tags: its items: unknown option optional; set it on the list",
+    "resource post, field tags: its items: unknown option optional; remove it, or set it on the list",
   ],
   [
     "a list whose items have a min larger than max",
