@@ -1,8 +1,10 @@
 // The operations on rows, with authorization, validation, hooks and events. Every protocol calls them.
 
 import { randomUUID } from "node:crypto";
+import { lockTenant } from "../auth/tenants/existing-tenant.ts";
 import type { Caller } from "../declare/caller.ts";
 import type { Rows } from "../declare/rows.ts";
+import { Problem } from "../errors.ts";
 import { DeletedTogether } from "../events/deleted-together.ts";
 import { EventRecorder } from "../events/event.ts";
 import { RowFiles } from "../files/row-files.ts";
@@ -208,9 +210,16 @@ export class Engine extends Writes {
     return readRows(this.model, this.#store, caller, requireOpen, track);
   }
 
-  /** Runs several operations in one transaction, without checking scopes. */
+  /**
+   * Runs several operations in one transaction, without checking scopes.
+   * @throws Problem `not_found` if the tenant was deleted
+   */
   async inTransaction<T>(caller: Caller, work: (rows: Rows, session: Transaction) => Promise<T>): Promise<T> {
-    return this.#store.transaction((session) => work(this.rowsIn(session, caller), session));
+    return this.#store.transaction(async (session) => {
+      if (!(await lockTenant(this.#store).first(session, { id: caller.tenantId })))
+        throw new Problem("not_found", "The tenant was deleted.");
+      return work(this.rowsIn(session, caller), session);
+    });
   }
 
   /** The operations on rows within a transaction, on behalf of a caller, without checking scopes. */

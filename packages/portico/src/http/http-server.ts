@@ -9,16 +9,15 @@ import type { ClientAddressReader } from "../net/client-address.ts";
 import { Connections, requireAdmitted } from "./connections.ts";
 import { handleClientError, sendError } from "./error-response.ts";
 import { trackMethods } from "./hooks/allowed-methods.ts";
+import { requireAuthentication } from "./hooks/authentication.ts";
 import { batchResponses } from "./hooks/batch-responses.ts";
 import { type AllowedOrigins, allowPreflight, registerCors } from "./hooks/cors.ts";
-import { refuseCredentialInQuery } from "./hooks/credential-in-query.ts";
 import { announceDeprecations } from "./hooks/deprecation.ts";
 import { handleExpectContinue } from "./hooks/expect-continue.ts";
 import { handleHalfClosed } from "./hooks/half-closed.ts";
 import { requireHostHeader } from "./hooks/host-header.ts";
 import { refuseIgnoredKeys } from "./hooks/idempotency-key.ts";
 import { acceptJsonBodies, requireAccepted } from "./hooks/media-types.ts";
-import { forbidSharedCaching, presentsCredential } from "./hooks/public-routes.ts";
 import { requestId } from "./hooks/request-id.ts";
 import { reportTiming, startTiming } from "./hooks/timing.ts";
 import { UnreadResponses } from "./hooks/unread-responses.ts";
@@ -66,6 +65,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The authenticated caller; set on every API route that is not open. */
     caller: Caller | undefined;
+    /** When its headers were received, in milliseconds of `performance.now()`. */
+    receivedAt: number;
   }
   interface FastifyContextConfig {
     /** The path of the route if it is a protected resource of its own, with metadata of its own (RFC 9728): `/mcp`. */
@@ -104,6 +105,7 @@ export async function createHttpServer(
   handleHalfClosed(server.server, connections);
   refuseConnect(server.server);
   server.decorateRequest("caller", undefined);
+  server.decorateRequest("receivedAt", 0);
   server.setErrorHandler(sendError);
 
   equipRequests(server, options.log.logger);
@@ -225,32 +227,6 @@ function contextOf(
       }
     },
   };
-}
-
-/** Authenticates every request to these routes, but for those that a route opens, or that read what is public. */
-function requireAuthentication(
-  routes: FastifyInstance,
-  { authenticate, addressOf }: HttpContext,
-  anonymousCaller: HttpServerOptions["anonymousCaller"],
-): void {
-  /** @throws Problem `authentication_required` if requests without a credential are refused */
-  const anonymous = async (request: FastifyRequest, address: string): Promise<Caller> =>
-    (await anonymousCaller(address)) ?? authenticate(request.raw, address);
-  routes.addHook("onRequest", (request, reply, done) => {
-    refuseCredentialInQuery(request.url);
-    const { config } = request.route;
-    if (config.isOpenTo?.(request)) return done();
-    const proceed = (caller: Caller): void => {
-      request.caller = caller;
-      done();
-    };
-    const address = addressOf(request.raw);
-    if (config.isPublic) {
-      forbidSharedCaching(reply);
-      if (!presentsCredential(request.raw)) return void anonymous(request, address).then(proceed, done);
-    }
-    authenticate(request.raw, address, config.resourcePath).then(proceed, done);
-  });
 }
 
 function callerOf({ caller }: FastifyRequest): Caller {

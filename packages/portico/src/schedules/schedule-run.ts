@@ -129,6 +129,8 @@ export class ScheduleRun {
       if (tenants.length === 0) return;
       for (const { id: tenantId } of tenants) {
         if (this.#context.isStopping()) throw interrupted;
+        // It was deleted since the list was read.
+        if ((await store.tenants.findNumber(store.database, tenantId)) === null) continue;
         const { run } = this.#declared.schedule as Extract<
           DeclaredSchedule["schedule"],
           { perTenant?: true }

@@ -17,8 +17,11 @@ import { usersTable } from "../users/fields.ts";
 
 /** Rows that one transaction deletes. SQLite has one writer, and a request must not wait long for it. */
 const chunkSize = 500;
-/** Longer than servers keep what requests leave in memory, and the status of an access token. */
-const settleMs = 2_500;
+/**
+ * Longer than a request goes on that was authenticated before, than servers keep what requests leave in memory, and the
+ * status of an access token.
+ */
+const settleMs = 3_500;
 const maxAttempts = 5;
 
 interface OfTenant {

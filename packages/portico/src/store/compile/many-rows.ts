@@ -75,7 +75,10 @@ function fromJson({ columnType }: Dialect, columns: readonly ColumnOfRows[]): Ra
   return sql`(select * from json_to_recordset(${text}::json) as r (${sql.join(types)}))`;
 }
 
-/** @param onConflict what to do with rows that exist already: `on conflict ...` */
+/**
+ * Rows of a tenant that was deleted meanwhile are left out.
+ * @param onConflict what to do with rows that exist already: `on conflict ...`
+ */
 export function compileInsertRows(
   store: QueryStore,
   table: string,
@@ -84,10 +87,13 @@ export function compileInsertRows(
 ): WriteRows {
   const names = sql.join(columns.map(({ name }) => sql.ref(name)));
   // Without `where`, SQLite would parse `on` as the constraint of a join.
+  const isWanted = columns.some(({ type }) => type === "tenant")
+    ? sql`n.tenant_no in (select no from tenants)`
+    : sql`true`;
   return compileManyRows(
     store,
     columns,
     (rows) =>
-      sql`insert into ${sql.table(table)} (${names}) select ${names} from ${rows} as n where true ${onConflict}`,
+      sql`insert into ${sql.table(table)} (${names}) select ${names} from ${rows} as n where ${isWanted} ${onConflict}`,
   );
 }
