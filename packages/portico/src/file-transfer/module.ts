@@ -6,6 +6,7 @@ import { servedVersions } from "../model/served-versions.ts";
 import type { Module, ModuleOptions } from "../runtime/module.ts";
 import { fileRoutes } from "./described-routes.ts";
 import { createUpload } from "./operations.ts";
+import { canUploadBy } from "./uploader.ts";
 
 /** Files: uploads, by a form or by a signed URL, and downloads. */
 export function filesModule({ app, settings }: ModuleOptions): Module {
@@ -16,7 +17,7 @@ export function filesModule({ app, settings }: ModuleOptions): Module {
     operations: [createUpload],
     describedRoutes: fileRoutes,
     paths: ["files", "uploads"],
-    async start({ store, model, files, report, idempotentRequests }) {
+    async start({ store, model, files, principals, report, idempotentRequests }) {
       const [{ Uploads }, { acceptForms }, { announceHandler, contentHandler }, { downloadHandler }] =
         await Promise.all([
           import("./uploads.ts"),
@@ -51,7 +52,10 @@ export function filesModule({ app, settings }: ModuleOptions): Module {
           open.put(
             "/v1/uploads/:id",
             { config },
-            contentHandler({ store, uploads, urls, model, withoutTimeout }),
+            contentHandler({
+              ...{ store, uploads, urls, model, withoutTimeout },
+              canUpload: canUploadBy(principals),
+            }),
           );
         },
       };

@@ -20,7 +20,8 @@ import type { Store } from "../store/store.ts";
 import { addressOf, type FileRequest } from "./download.ts";
 import { describedFile } from "./file-description.ts";
 import { bytesOfUploadToken, type FormOptions } from "./received-form.ts";
-import { tooLarge } from "./uploads.ts";
+import type { CanUpload } from "./uploader.ts";
+import { noUpload, tooLarge } from "./uploads.ts";
 
 export interface UploadOptions extends Omit<FormOptions, "report"> {
   readonly idempotentRequests: Pick<IdempotentRequests, "run">;
@@ -144,7 +145,8 @@ export function contentHandler({
   urls,
   withoutTimeout,
   model,
-}: Omit<UploadOptions, "callerOf" | "charge" | "idempotentRequests">) {
+  canUpload,
+}: Omit<UploadOptions, "callerOf" | "charge" | "idempotentRequests"> & { readonly canUpload: CanUpload }) {
   return async (request: FileRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { id } = request.params;
     const { headers, raw } = request;
@@ -152,7 +154,9 @@ export function contentHandler({
       throw new Problem("forbidden", "The address of the upload has expired or is not valid.");
     requireUncompressed(headers["content-encoding"]);
     const file = isId(id) ? await selectFile(store).first(store.database, { id }) : undefined;
-    if (!file || file.status === "removed") throw new Problem("not_found", "There is no such upload.");
+    if (!file || file.status === "removed" || file.status === "cancelled") throw noUpload();
+    if (!(await canUpload(file.owner_tenant, file.credential_id ?? file.uploader, file.uploader)))
+      throw new Problem("forbidden", "The upload was announced with a credential that is no longer valid.");
     const type = (headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
     if (type !== file.type)
       throw new Problem(

@@ -2,6 +2,8 @@
 
 import { rm } from "node:fs/promises";
 import { sql } from "kysely";
+import { invalidCredential } from "../auth/presented-credential.ts";
+import { lockTenant } from "../auth/tenants/existing-tenant.ts";
 import type { Caller } from "../declare/caller.ts";
 import { InvalidInput } from "../engine/validation/invalid-input.ts";
 import { type InputError, Problem } from "../errors.ts";
@@ -10,7 +12,16 @@ import { type ReceivedContent, receiveContent } from "../files/received-content.
 import { uploaderOf } from "../files/row-files.ts";
 import type { FileStorage } from "../files/storage.ts";
 import { storageUnavailable } from "../files/storage-failure.ts";
-import { beginStoring, discardFile, endStoring, insertFile, selectBytes } from "../files/table.ts";
+import {
+  beginStoring,
+  discardFile,
+  endStoring,
+  insertFile,
+  maxStoringMs,
+  removeCancelled,
+  selectBytes,
+  selectFile,
+} from "../files/table.ts";
 import { newId } from "../lib/id.ts";
 import type { Attribute, ResourceModel } from "../model/model.ts";
 import type { Session, Statement } from "../store/database.ts";
@@ -36,9 +47,6 @@ export interface ExpectedContent {
   readonly size?: number;
 }
 
-/** Longer than a content takes to be passed to the storage. */
-const maxStoringMs = 10 * 60 * 1000;
-
 /** Lets the files of a tenant be added up by one transaction at a time. SQLite has one writer. */
 const lock = sql`select pg_advisory_xact_lock(hashtextextended(${parameter((tenant: string) => `files ${tenant}`)}, 0))`;
 
@@ -60,7 +68,7 @@ export class Uploads {
    * Records a file before its content arrives, so that nothing is left behind after a crash.
    * @param session of the transaction that records it; by default, it has one of its own
    * @returns its id
-   * @throws Problem `payload_too_large` if the files of the tenant take too much
+   * @throws Problem `payload_too_large` if the files of the tenant take too much, `invalid_credential` if it was deleted
    */
   async announce(
     caller: Caller,
@@ -71,10 +79,17 @@ export class Uploads {
   ): Promise<string> {
     const id = newId("file");
     const announced = {
-      ...{ id, tenant: caller.tenantId, uploader: uploaderOf(caller), now: new Date().toISOString() },
+      ...{
+        id,
+        tenant: caller.tenantId,
+        uploader: uploaderOf(caller),
+        credentialId: caller.credentialId,
+        now: new Date().toISOString(),
+      },
       ...{ table: resource.table, column, ...file },
     };
     const record = async (own: Session): Promise<void> => {
+      if (!(await lockTenant(this.#store).first(own, { id: caller.tenantId }))) throw invalidCredential();
       await insertFile(this.#store).run(own, announced);
       await this.#requireRoom(own, caller.tenantId);
     };
@@ -119,7 +134,7 @@ export class Uploads {
     const staleBefore = new Date(Date.now() - maxStoringMs).toISOString();
     await this.#store.transaction(async (session) => {
       const begun = await beginStoring(this.#store).first(session, { id, size, now, staleBefore });
-      if (!begun) throw new Problem("conflict", "The content of this upload has been sent already.");
+      if (!begun) throw await this.#refusal(session, id);
       // Only now is the size of a file in a form known.
       await this.#requireRoom(session, begun.owner_tenant);
     });
@@ -138,9 +153,17 @@ export class Uploads {
       isWanted = ended !== undefined;
     }
     if (isWanted) return;
-    // It was discarded meanwhile, and its row may be deleted, so nothing else would delete the content.
-    await this.#storage.delete(id);
-    throw new Problem("not_found", "There is no such upload.");
+    await this.#store.transaction((session) =>
+      removeCancelled(this.#store).run(session, { id, now: new Date().toISOString() }),
+    );
+    throw noUpload();
+  }
+
+  /** Why the content of a file cannot be stored. */
+  async #refusal(session: Session, id: string): Promise<Problem> {
+    const { status } = (await selectFile(this.#store).first(session, { id })) ?? {};
+    if (status === undefined || status === "removed" || status === "cancelled") return noUpload();
+    return new Problem("conflict", "The content of this upload has been sent already.");
   }
 
   /** Removes files that no row has taken. */
@@ -150,6 +173,10 @@ export class Uploads {
       for (const id of ids) await discardFile(this.#store).run(session, { id, now });
     });
   }
+}
+
+export function noUpload(): Problem {
+  return new Problem("not_found", "There is no such upload.");
 }
 
 export function tooLarge(field: string, max: number): InputError {

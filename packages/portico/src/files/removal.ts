@@ -6,7 +6,14 @@ import { dayMs } from "../jobs/purge.ts";
 import type { Store } from "../store/store.ts";
 import { deleteLeftovers } from "./received-content.ts";
 import type { FileStorage } from "./storage.ts";
-import { deleteRemoved, removalBatch, removeUnused, selectRemoved } from "./table.ts";
+import {
+  deleteRemoved,
+  maxStoringMs,
+  removalBatch,
+  removeStaleCancelled,
+  removeUnused,
+  selectRemoved,
+} from "./table.ts";
 
 const intervalMs = 2_000;
 /** After so many, the storage itself fails, and is left alone until the next time. */
@@ -23,10 +30,13 @@ export function removalWork(store: Store, storage: FileStorage): readonly Period
       run: async () => {
         const now = Date.now();
         await deleteLeftovers(storage.incoming, now);
-        const before = new Date(now - unusedMs).toISOString();
-        await store.transaction((session) =>
-          removeUnused(store).run(session, { before, now: new Date(now).toISOString() }),
-        );
+        const [unusedBefore, storedBefore, timestamp] = [now - unusedMs, now - maxStoringMs, now].map(
+          (time) => new Date(time).toISOString(),
+        ) as [string, string, string];
+        await store.transaction(async (session) => {
+          await removeUnused(store).run(session, { before: unusedBefore, now: timestamp });
+          await removeStaleCancelled(store).run(session, { before: storedBefore, now: timestamp });
+        });
       },
     },
   ];

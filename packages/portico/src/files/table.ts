@@ -6,9 +6,13 @@ import { ownTable } from "../store/own-tables/table.ts";
 
 /**
  * `pending`: announced, without content. `storing`: its content is being passed to the storage. `uploaded`: waits for a
- * row. `attached`: belongs to a row. `removed`: its content is to be deleted, and then this row.
+ * row. `attached`: belongs to a row. `removed`: its content is to be deleted, and then this row. `cancelled`: removed
+ * while it was stored, so its content may still come; the process that stores it removes it.
  */
-export type FileStatus = "pending" | "storing" | "uploaded" | "attached" | "removed";
+export type FileStatus = "pending" | "storing" | "uploaded" | "attached" | "removed" | "cancelled";
+
+/** Marks a file whose content is to be deleted. */
+const removed = sql<string>`case when status in ('storing', 'cancelled') then 'cancelled' else 'removed' end`;
 
 export const storedFilesTable = ownTable(
   "stored_files",
@@ -21,6 +25,8 @@ export const storedFilesTable = ownTable(
     column_name: "text",
     /** The user, or the credential without a user, that may put it into a row. */
     uploader: "text",
+    /** The credential that has announced it; null for files of an earlier state. */
+    credential_id: "text?",
     name: "text",
     type: "text",
     size: "integer",
@@ -40,6 +46,7 @@ export interface AnnouncedFile {
   readonly table: string;
   readonly column: string;
   readonly uploader: string;
+  readonly credentialId: string;
   readonly name: string;
   readonly type: string;
   readonly size: number;
@@ -49,7 +56,13 @@ export interface AnnouncedFile {
 export const insertFile = defineQuery([storedFilesTable], (db, file: ParametersOf<AnnouncedFile>) =>
   db.insertInto("stored_files").values({
     ...{ id: file.id, owner_tenant: file.tenant, table_name: file.table, column_name: file.column },
-    ...{ uploader: file.uploader, name: file.name, type: file.type, size: file.size },
+    ...{
+      uploader: file.uploader,
+      credential_id: file.credentialId,
+      name: file.name,
+      type: file.type,
+      size: file.size,
+    },
     ...{ status: sql.lit("pending"), changed_at: file.now },
   }),
 );
@@ -57,9 +70,23 @@ export const insertFile = defineQuery([storedFilesTable], (db, file: ParametersO
 export const selectFile = defineQuery([storedFilesTable], (db, { id }: ParametersOf<{ id: string }>) =>
   db
     .selectFrom("stored_files")
-    .select(["id", "owner_tenant", "table_name", "column_name", "name", "type", "size", "status"])
+    .select([
+      "id",
+      "owner_tenant",
+      "table_name",
+      "column_name",
+      "uploader",
+      "credential_id",
+      "name",
+      "type",
+      "size",
+      "status",
+    ])
     .where("id", "=", id),
 );
+
+/** Longer than a content takes to be passed to the storage. */
+export const maxStoringMs = 10 * 60 * 1000;
 
 /** Begins to store the content of a file, of this size. A process that was killed meanwhile is waited for no longer than `staleBefore`. */
 export const beginStoring = defineQuery(
@@ -124,10 +151,7 @@ export const attachFile = defineQuery([storedFilesTable], (db, file: ParametersO
 export const removeFile = defineQuery(
   [storedFilesTable],
   (db, { id, now }: ParametersOf<{ id: string; now: string }>) =>
-    db
-      .updateTable("stored_files")
-      .set({ status: sql.lit("removed"), changed_at: now })
-      .where("id", "=", id),
+    db.updateTable("stored_files").set({ status: removed, changed_at: now }).where("id", "=", id),
 );
 
 /** The same, unless a row has it. */
@@ -136,7 +160,7 @@ export const discardFile = defineQuery(
   (db, { id, now }: ParametersOf<{ id: string; now: string }>) =>
     db
       .updateTable("stored_files")
-      .set({ status: sql.lit("removed"), changed_at: now })
+      .set({ status: removed, changed_at: now })
       .where("id", "=", id)
       .where("status", "in", [sql.lit("pending"), sql.lit("storing"), sql.lit("uploaded")]),
 );
@@ -147,7 +171,7 @@ export const removeUnused = defineQuery(
   (db, { before, now }: ParametersOf<{ before: string; now: string }>) =>
     db
       .updateTable("stored_files")
-      .set({ status: sql.lit("removed"), changed_at: now })
+      .set({ status: removed, changed_at: now })
       .where("status", "in", [sql.lit("pending"), sql.lit("storing"), sql.lit("uploaded")])
       .where("changed_at", "<", before),
 );
@@ -157,7 +181,7 @@ export const removeOfTenant = defineQuery(
   (db, { tenant, now }: ParametersOf<{ tenant: string; now: string }>) =>
     db
       .updateTable("stored_files")
-      .set({ status: sql.lit("removed"), changed_at: now })
+      .set({ status: removed, changed_at: now })
       .where("owner_tenant", "=", tenant),
 );
 
@@ -165,10 +189,7 @@ export const removeOfTenant = defineQuery(
 export const removeOfTable = defineQuery(
   [storedFilesTable],
   (db, { table, now }: ParametersOf<{ table: string; now: string }>) =>
-    db
-      .updateTable("stored_files")
-      .set({ status: sql.lit("removed"), changed_at: now })
-      .where("table_name", "=", table),
+    db.updateTable("stored_files").set({ status: removed, changed_at: now }).where("table_name", "=", table),
 );
 
 export const removeOfColumn = defineQuery(
@@ -176,7 +197,7 @@ export const removeOfColumn = defineQuery(
   (db, { table, column, now }: ParametersOf<{ table: string; column: string; now: string }>) =>
     db
       .updateTable("stored_files")
-      .set({ status: sql.lit("removed"), changed_at: now })
+      .set({ status: removed, changed_at: now })
       .where("table_name", "=", table)
       .where("column_name", "=", column),
 );
@@ -201,6 +222,28 @@ export const selectRemoved = defineQuery([storedFilesTable], (db) =>
     .where("status", "=", sql.lit("removed"))
     .orderBy("changed_at")
     .limit(sql.lit(removalBatch)),
+);
+
+/** Removes a cancelled file once its content has been stored. */
+export const removeCancelled = defineQuery(
+  [storedFilesTable],
+  (db, { id, now }: ParametersOf<{ id: string; now: string }>) =>
+    db
+      .updateTable("stored_files")
+      .set({ status: sql.lit("removed"), changed_at: now })
+      .where("id", "=", id)
+      .where("status", "=", sql.lit("cancelled")),
+);
+
+/** The same for those whose process was killed. @param before no content can still arrive for those cancelled earlier */
+export const removeStaleCancelled = defineQuery(
+  [storedFilesTable],
+  (db, { before, now }: ParametersOf<{ before: string; now: string }>) =>
+    db
+      .updateTable("stored_files")
+      .set({ status: sql.lit("removed"), changed_at: now })
+      .where("status", "=", sql.lit("cancelled"))
+      .where("changed_at", "<", before),
 );
 
 export const deleteRemoved = defineQuery([storedFilesTable], (db, { id }: ParametersOf<{ id: string }>) =>

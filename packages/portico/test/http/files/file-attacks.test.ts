@@ -253,4 +253,48 @@ onEachDatabase("hostile files", (database) => {
     assert.deepEqual(outcomes.sort(), [204, 409, 409]);
     assert.deepEqual(incoming(), []);
   });
+
+  test("the address of an upload ends with whoever announced it, and a content with it", async () => {
+    const command = async (...words: string[]) =>
+      JSON.parse((await portico(workspace, [...words, "--json"], { cwd })).stdout);
+    const person = [
+      "--name",
+      "Mallory",
+      "--email",
+      "mallory@example.com",
+      "--password",
+      "correct horse battery",
+    ];
+    const { user } = await command("user", "create", ...person);
+    const scopes = ["--scopes", "notes:read,notes:write"];
+    const key = (...words: string[]) => command("key", "create", "--name", "K", ...scopes, ...words);
+    const [ofUser, revoked] = [await key("--user", user.id), await key()];
+    const body = { resource: "notes", field: "attachment", name: "a", type: "text/plain", size: 5 };
+    const send = async ({ url, headers }: { url: string; headers: Record<string, string> }) =>
+      (await fetch(url, { method: "PUT", headers, body: "hello" })).status;
+    const announce = async ({ key: credential }: { key: string }) =>
+      (await server.request("/v1/uploads", { body, key: credential })).body;
+    const uploads = [
+      await announce(ofUser),
+      await announce(ofUser),
+      await announce(revoked),
+      await announce(revoked),
+    ];
+    assert.deepEqual([await send(uploads[0]), await send(uploads[2])], [204, 204]);
+    const row = { title: "T", attachment: uploads[2].id };
+    const { body: note } = await server.request("/v1/notes", { body: row, key: revoked.key });
+    assert.equal(
+      (await server.request(`/users/${user.id}`, { method: "PATCH", body: { active: false } })).status,
+      200,
+    );
+    assert.equal((await server.request(`/v1/api-keys/${revoked.id}`, { method: "DELETE" })).status, 204);
+    assert.deepEqual([await send(uploads[1]), await send(uploads[3])], [403, 403]);
+    const late = await server.request("/v1/notes", {
+      body: { ...row, attachment: uploads[0].id },
+      key: ofUser.key,
+    });
+    assert.equal(late.status, 401);
+    // The address of a file is for anyone, until it expires.
+    assert.equal(await (await fetch(note.attachment.url)).text(), "hello");
+  });
 });

@@ -102,14 +102,17 @@ onOneDatabase("files in S3-compatible storage", (database) => {
     while (s3.puts === puts) await setTimeout(10);
     connection.reset();
     const reader = openReader(workspace.databaseUrl);
-    const waiting = () => reader.rows("select 1 from stored_files where status <> 'attached'");
-    while ((await waiting()).length > 0) await setTimeout(50);
-    await reader.close();
+    const waiting = (status: string) => reader.rows(`select 1 from stored_files where status = '${status}'`);
+    // The file is known until its content can come no more.
+    while ((await waiting("cancelled")).length === 0) await setTimeout(50);
     open();
     s3.gate = undefined;
     await promise;
-    assert.equal(s3.objects.size, 1);
+    while (s3.objects.size === 0) await setTimeout(10);
     while (s3.objects.size > 0) await setTimeout(10);
+    while ((await waiting("removed")).length > 0) await setTimeout(50);
+    assert.deepEqual(await waiting("cancelled"), []);
+    await reader.close();
   });
 });
 
