@@ -100,6 +100,14 @@ module.exports = {
       },
     },
     {
+      name: "no-http-as-module",
+      comment:
+        "Imported as an ES module, node:http loads Node's own fetch, 3 MB of heap. Use process.getBuiltinModule.",
+      severity: "error",
+      from: { path: `^${source}/` },
+      to: { path: "^(?:node:)?http$", dependencyTypesNot: ["type-only"] },
+    },
+    {
       name: "errors-lowest",
       comment: "errors.ts lies below everything.",
       severity: "error",

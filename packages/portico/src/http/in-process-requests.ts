@@ -1,7 +1,7 @@
 // Requests that do not arrive at the port of the server: those of its own process, those that another HTTP server
 // received, and those on connections that another process accepted. They pass the same hooks as all others.
 
-import { request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type Duplex, duplexPair, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -122,8 +122,9 @@ function exchange(request: Request, connection: Duplex): Promise<Response> {
   const { pathname, search, host } = new URL(request.url);
   const { method, signal } = request;
   const headers = { host, ...Object.fromEntries(request.headers) };
+  const http = process.getBuiltinModule("node:http");
   return new Promise((resolve, reject) => {
-    const outgoing = httpRequest({
+    const outgoing = http.request({
       ...{ method, signal, headers, path: `${pathname}${search}` },
       createConnection: () => connection,
     });

@@ -9,7 +9,7 @@ import { type ApiAnswer, type CallContext, callApi } from "./call-api.ts";
 import { boundsProblem, listenRequestId, ownMessages, requestedCalls } from "./messages.ts";
 import { maxResultKib } from "./result-size.ts";
 import type { Sdk } from "./sdk.ts";
-import { type Offer, sdkServer } from "./sdk-server.ts";
+import type { Offer, sdkServer } from "./sdk-server.ts";
 import type { ApiRequest } from "./tool-request.ts";
 
 export interface McpOptions extends Pick<RouteOptions, "callerOf"> {
@@ -60,7 +60,11 @@ async function answer(
   const refusal = boundsProblem(body);
   await count(refusal ? 1 : ownMessages(body));
   if (refusal) throw refusal;
-  const [sdk, offer] = await Promise.all([options.loadSdk(), options.offer()]);
+  const [sdk, offer, { sdkServer }] = await Promise.all([
+    options.loadSdk(),
+    options.offer(),
+    import("./sdk-server.ts"),
+  ]);
   const listenId = listenRequestId(body);
   if (listenId !== undefined) return send(reply, methodNotFound(sdk, listenId));
   const end = new AbortController();

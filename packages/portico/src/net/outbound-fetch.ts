@@ -105,7 +105,6 @@ export class OutboundFetch {
     { method = "GET", headers, body }: OutboundRequest,
     signal: AbortSignal,
   ): Promise<IncomingMessage> {
-    // Imported as an ES module, node:http would load Node's own fetch, which takes memory and is not used.
     const http = process.getBuiltinModule(url.protocol === "https:" ? "node:https" : "node:http");
     let agent = this.#agents.get(url.protocol);
     if (!agent) {

@@ -1,11 +1,12 @@
 // The error responses of an operation: one for each HTTP status, with the codes that it can have.
 
-import { STATUS_CODES } from "node:http";
 import { catalogue, type ErrorCode, issues } from "../errors.ts";
 import { capitalize } from "../lib/case.ts";
 import type { Components } from "./components.ts";
 import type { Content, Reference, ResponseObject } from "./description.ts";
 import { errorHeaders, headerReferences } from "./headers.ts";
+
+const { STATUS_CODES } = process.getBuiltinModule("node:http");
 
 /** An error as every response has it. */
 function errorSchema(): Readonly<Record<string, unknown>> {

@@ -12,7 +12,7 @@ import {
   sendEncoded,
 } from "../api/encoded-responses.ts";
 import { openApiPath } from "../api/paths.ts";
-import { type DescribedApi, describeApi } from "./describe-api.ts";
+import type { DescribedApi } from "./describe-api.ts";
 
 const headers = {
   // Clients must learn of a new version of the API soon.
@@ -65,6 +65,7 @@ interface Description {
 }
 
 async function describe(api: DescribedApi): Promise<Description> {
+  const { describeApi } = await import("./describe-api.ts");
   const text = Buffer.from(JSON.stringify(describeApi(api)));
   return { digest: hash("sha256", text, "base64url").slice(0, 22), compressed: await encode(text, "br") };
 }

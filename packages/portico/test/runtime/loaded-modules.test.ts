@@ -1,11 +1,11 @@
 // The modules that a command loads. A server loads hundreds more, which would make every command slower.
 
-import { deepEqual, ok } from "node:assert/strict";
+import { deepEqual, equal, ok } from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { makeWorkspace, projectFolder } from "../support/server.ts";
+import { makeWorkspace, PorticoProcess, projectFolder } from "../support/server.ts";
 
 const packageFolder = join(projectFolder, "packages/portico");
 
@@ -44,4 +44,28 @@ test("a command on SQLite loads no HTTP server, logger, GraphQL, authorization s
     loaded.filter((url) => isForServer.test(url)),
     [],
   );
+});
+
+test("a server on SQLite loads what describes the API, tools, Node's fetch, the sender of mails and the authorization server only when they are needed", async (context) => {
+  const workspace = await makeWorkspace("sqlite");
+  context.after(() => workspace.remove());
+  const list = `${workspace.folder}/loaded`;
+  const hook = join(packageFolder, "test/support/list-modules.mjs");
+  const server = await PorticoProcess.start(workspace, {
+    env: { NODE_OPTIONS: `--import ${hook}`, LOADED_MODULES: list },
+  });
+  context.after(() => server.stop());
+  const isLoaded = (part: RegExp): boolean =>
+    readFileSync(list, "utf8")
+      .split("\n")
+      .some((url) => part.test(url));
+  equal((await server.request("/posts")).status, 200);
+  ok(isLoaded(/src\/openapi\/serve\.ts$/));
+  ok(!isLoaded(/src\/openapi\/describe-api\.ts$|src\/mcp\/tools\.ts$|src\/reference-pages\/pages\.ts$/));
+  ok(!isLoaded(/node_modules\/(oidc-provider|nodemailer|postgres|@modelcontextprotocol)\//));
+  equal((await server.request("/openapi.json")).status, 200);
+  ok(isLoaded(/src\/openapi\/describe-api\.ts$/));
+  await server.stop();
+  ok(isLoaded(/^NativeModule http$/));
+  ok(!isLoaded(/^NativeModule internal\/deps\/undici\/undici$/));
 });

@@ -1,6 +1,6 @@
 // The port of `portico dev`. It stays open while the processes that serve its connections come and go.
 
-import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
+import type { Server as HttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { Problem } from "../../errors.ts";
 import { listenFailure } from "../../http/listen.ts";
@@ -15,7 +15,8 @@ export class SharedPort {
   /** @param accept gets each connection, from which nothing has been read */
   constructor(accept: (connection: Socket) => void) {
     this.#accept = accept;
-    this.#refusals = createHttpServer((_request, response) => {
+    const http = process.getBuiltinModule("node:http");
+    this.#refusals = http.createServer((_request, response) => {
       const problem = new Problem("unavailable", this.#reason);
       response.writeHead(problem.status, {
         ...problem.headers,
