@@ -1,11 +1,11 @@
-// The modules that a command loads. A server loads hundreds more, which would make every command slower.
+// The modules that a command or a server loads, and how. A server loads hundreds more than a command.
 
-import { deepEqual, equal, ok } from "node:assert/strict";
+import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { makeWorkspace, PorticoProcess, projectFolder } from "../support/server.ts";
+import { makeWorkspace, PorticoProcess, program, projectFolder } from "../support/server.ts";
 
 const packageFolder = join(projectFolder, "packages/portico");
 
@@ -68,4 +68,12 @@ test("a server on SQLite loads what describes the API, tools, Node's fetch, the 
   await server.stop();
   ok(isLoaded(/^NativeModule http$/));
   ok(!isLoaded(/^NativeModule internal\/deps\/undici\/undici$/));
+});
+
+test("V8 takes the compiled modules of Node with the options in the first line of the program", () => {
+  const [, ...options] = /node( --\S+)+$/.exec(readFileSync(program, "utf8").split("\n")[0]!)![0].split(" ");
+  const tag = (...words: readonly string[]): string =>
+    execFileSync(process.execPath, [...words, "-p", "v8.cachedDataVersionTag()"], { encoding: "utf8" });
+  equal(tag(...options), tag());
+  notEqual(tag("--heap-growing-percent=20"), tag());
 });
