@@ -1,7 +1,7 @@
 // The operation that announces an upload, as data. Addresses of contents are signed and belong to no operation.
 
 import type { JsonSchema } from "../model/json-schema.ts";
-import { commonErrors, repeatableErrors } from "../model/operation-errors.ts";
+import { bodyErrors, commonErrors, repeatableErrors } from "../model/operation-errors.ts";
 import type { ModuleOperation } from "../model/operations.ts";
 
 const text: JsonSchema = { type: "string", maxLength: 1_000 };
@@ -39,5 +39,5 @@ export const createUpload = Object.freeze<ModuleOperation>({
     },
     required: ["id", "url", "method", "headers", "expiresAt"],
   },
-  errors: [...commonErrors, ...repeatableErrors],
+  errors: [...commonErrors, ...bodyErrors, ...repeatableErrors],
 });

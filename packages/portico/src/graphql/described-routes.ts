@@ -1,7 +1,7 @@
 // The route of GraphQL, as descriptions of the API have it.
 
 import type { DescribedRoute } from "../api/described-route.ts";
-import { commonErrors, repeatableErrors } from "../model/operation-errors.ts";
+import { bodyErrors, commonErrors, repeatableErrors } from "../model/operation-errors.ts";
 import { queryParameter } from "../model/operation-parameters.ts";
 
 const text = { type: "string" };
@@ -90,7 +90,7 @@ export const graphqlRoutes: readonly DescribedRoute[] = [
       ...responses,
       200: { ...responses[200]!, headers: ["Cache-Control", "Idempotent-Replayed"] },
     },
-    errors: [...commonErrors, ...repeatableErrors, "payload_too_large", "unsupported_media_type"],
+    errors: [...commonErrors, ...repeatableErrors, ...bodyErrors],
     errorContent,
   },
 ];

@@ -3,7 +3,7 @@
 import { capitalize, spaceCase } from "../lib/case.ts";
 import type { JsonSchema } from "../model/json-schema.ts";
 import type { ResourceModel } from "../model/model.ts";
-import { commonErrors } from "../model/operation-errors.ts";
+import { bodyErrors, commonErrors } from "../model/operation-errors.ts";
 import { type Parameter, queryParameter } from "../model/operation-parameters.ts";
 import type { ModuleOperation } from "../model/operations.ts";
 
@@ -88,7 +88,6 @@ const importErrors: ModuleOperation["errors"] = [
   "not_found",
   "forbidden",
   "conflict",
-  "payload_too_large",
-  "unsupported_media_type",
+  ...bodyErrors,
   "request_timeout",
 ];

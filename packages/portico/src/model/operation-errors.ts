@@ -6,7 +6,7 @@ import type { ResourceModel } from "./model.ts";
 import type { Operation, OperationKind } from "./operations.ts";
 
 /** What decides about the errors of an operation. */
-type Failing = Pick<Operation, "kind" | "method" | "path"> & { readonly input?: Operation["input"] };
+type Failing = Pick<Operation, "kind" | "method" | "path">;
 
 /** The errors that any operation can return. */
 export const commonErrors: readonly ErrorCode[] = [
@@ -26,12 +26,14 @@ export const commonErrors: readonly ErrorCode[] = [
 /** The errors of operations that take an Idempotency-Key. */
 export const repeatableErrors: readonly ErrorCode[] = ["idempotency_in_progress", "idempotency_key_reused"];
 
+/** The errors of operations with a method whose body is read, also where they have no use for one. */
+export const bodyErrors: readonly ErrorCode[] = ["payload_too_large", "unsupported_media_type"];
+
 /** The errors that an operation on a resource can return. */
 export function errorsOf(
   { refusable, hooks, paging, requiresIdempotencyKey }: ResourceModel,
-  { kind, method, path, input }: Failing,
+  { kind, method, path }: Failing,
 ): ErrorCode[] {
-  const hasInput = input !== undefined;
   const isRepeatable = method === "POST" || method === "PATCH";
   const possible: readonly [code: ErrorCode, isPossible: boolean][] = [
     ["invalid_cursor", kind === "list" && paging === "cursor"],
@@ -41,8 +43,7 @@ export function errorsOf(
     ["precondition_failed", ["get", "replace", "update", "delete"].includes(kind)],
     ["idempotency_key_required", isRepeatable && requiresIdempotencyKey],
     ...repeatableErrors.map((code): [ErrorCode, boolean] => [code, isRepeatable]),
-    ["payload_too_large", hasInput],
-    ["unsupported_media_type", hasInput],
+    ...bodyErrors.map((code): [ErrorCode, boolean] => [code, method !== "GET"]),
   ];
   return [...commonErrors, ...possible.filter(([, isPossible]) => isPossible).map(([code]) => code)];
 }

@@ -29,6 +29,8 @@ export const maxFilterValues = 50;
 
 /** The query parameter that asks for deleted rows. */
 export const deletedParameter = "deleted";
+/** When a row was deleted: only deleted rows have it, and can be sorted by it. */
+export const deletedAtName = "deletedAt";
 
 /** What a draft of an operation says about its parameters. */
 interface Parameterized {
@@ -89,20 +91,21 @@ function fieldsOf({ references }: ResourceModel): Parameter {
   );
 }
 
-function deletedParameters({ isSoftDeleted }: ResourceModel): Parameter[] {
+function deletedParameters({ isSoftDeleted, scopes }: ResourceModel): Parameter[] {
   if (!isSoftDeleted) return [];
-  const schema = { type: "boolean", default: false };
-  return [queryParameter(deletedParameter, schema, "true for rows that were deleted and can be restored.")];
+  const description = `true for rows that were deleted and can be restored. They also require the scope ${scopes.write}.`;
+  return [queryParameter(deletedParameter, { type: "boolean", default: false }, description)];
 }
 
 function listParameters(resource: ResourceModel): Parameter[] {
-  const { paging, search, sorts } = resource;
-  const one = `-?(${[...sorts.keys()].join("|")})`;
+  const { paging, search, sorts, isSoftDeleted } = resource;
+  const sortable = [...sorts.keys(), ...(isSoftDeleted ? [deletedAtName] : [])];
+  const one = `-?(${sortable.join("|")})`;
   return [
     queryParameter(
       "sort",
       { type: "string", pattern: `^${one}(,${one}){0,${maxSortKeys - 1}}$`, default: `-${defaultSort}` },
-      `Up to ${maxSortKeys} fields, the most significant first, separated by commas; - is descending.`,
+      `Up to ${maxSortKeys} fields, the most significant first, separated by commas; - is descending.${isSoftDeleted ? ` ${deletedAtName} only with ${deletedParameter}=true.` : ""}`,
     ),
     fieldsOf(resource),
     limitParameter("limit"),

@@ -5,7 +5,7 @@ import type { ErrorCode } from "../errors.ts";
 import { camelCase, capitalize } from "../lib/case.ts";
 import { attributeSchema, rowSchema } from "./json-schema.ts";
 import type { Attribute } from "./model.ts";
-import { commonErrors, repeatableErrors } from "./operation-errors.ts";
+import { bodyErrors, commonErrors, repeatableErrors } from "./operation-errors.ts";
 import type { Parameter } from "./operation-parameters.ts";
 import type { ModuleOperation } from "./operations.ts";
 import type { RouteModel } from "./route.ts";
@@ -24,7 +24,7 @@ export function routeOperation(id: string, route: RouteModel): ModuleOperation {
     ],
     input: hasInput ? input.schemas.create : undefined,
     output: answer && rowSchema(answer),
-    errors: errorsOf(route, hasInput),
+    errors: errorsOf(route),
   } as const);
 }
 
@@ -54,13 +54,13 @@ function parameterOf(location: "path" | "query", attribute: Attribute): Paramete
 }
 
 /** The errors that a route can return, whatever its handler does. A handler may throw any other. */
-function errorsOf({ method, requiresIdempotencyKey }: RouteModel, hasInput: boolean): readonly ErrorCode[] {
+function errorsOf({ method, requiresIdempotencyKey }: RouteModel): readonly ErrorCode[] {
   const isRepeatable = method === "POST" || method === "PATCH";
   return [
     ...commonErrors,
     ...(["not_found", "forbidden", "conflict"] as const),
     ...(isRepeatable ? repeatableErrors : []),
     ...(requiresIdempotencyKey ? (["idempotency_key_required"] as const) : []),
-    ...(hasInput ? (["payload_too_large", "unsupported_media_type"] as const) : []),
+    ...(method === "GET" ? [] : bodyErrors),
   ];
 }

@@ -13,7 +13,7 @@ import {
   type IndexModel,
   type ResourceModel,
 } from "./model.ts";
-import { deletedParameter } from "./operation-parameters.ts";
+import { deletedAtName, deletedParameter } from "./operation-parameters.ts";
 
 /** The last segment of the path at which a deleted row is restored. */
 export const restorations = "restorations";
@@ -29,7 +29,11 @@ export const deletionColumns = {
 } as const;
 
 /** When a row was deleted: an attribute of deleted rows only. */
-export const deletedAt = { name: "deletedAt", storedName: "deletedAt", column: "deleted_at" } as const;
+export const deletedAt = {
+  name: deletedAtName,
+  storedName: deletedAtName,
+  column: "deleted_at",
+} as const;
 
 const maxPurgeDays = 3_650;
 

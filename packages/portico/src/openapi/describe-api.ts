@@ -75,7 +75,8 @@ function infoOf(
 }
 
 const introduction = `Most requests need a credential: an API key or an access token in the header \`Authorization: Bearer ...\`, or a key in
-\`X-API-Key\`. Bodies are JSON in UTF-8, and every error has the same shape. \`HEAD\` is answered wherever \`GET\` is.
+\`X-API-Key\`. Bodies are JSON in UTF-8, and every error has the same shape. \`HEAD\` is answered wherever
+\`GET\` is, except by exports.
 
 Collections are returned in pages: repeat the request with \`cursor\` set to \`pagination.nextCursor\` until that is null.
 Requests with \`Idempotency-Key\` can be repeated safely.`;

@@ -7,6 +7,11 @@ import type { HeaderObject, Reference } from "./description.ts";
 const text = { type: "string" };
 
 const headers: Readonly<Record<string, HeaderObject>> = {
+  "Accept-Encoding": {
+    description: "The content codings that request bodies may have (RFC 9110, section 12.5.3).",
+    schema: text,
+    example: "identity",
+  },
   "Accept-Ranges": {
     description: "Whether parts of the content can be requested.",
     schema: text,
@@ -139,6 +144,7 @@ export function errorHeaders(
       ...(codes.some(hasRetryAfter) ? ["Retry-After"] : []),
       ...(codes.some((code) => withChallenge.has(code)) ? ["WWW-Authenticate"] : []),
       ...(codes.includes("precondition_failed") ? ["ETag"] : []),
+      ...(codes.includes("unsupported_media_type") ? ["Accept-Encoding"] : []),
     ],
     components,
   );

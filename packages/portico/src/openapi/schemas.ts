@@ -3,6 +3,7 @@
 import { capitalize } from "../lib/case.ts";
 import { ajvKeywords, type JsonSchema, listSchema, rowSchema } from "../model/json-schema.ts";
 import type { ResourceModel } from "../model/model.ts";
+import { deletedAtName, deletedParameter } from "../model/operation-parameters.ts";
 import type { ModuleOperation, Operation } from "../model/operations.ts";
 import type { Components } from "./components.ts";
 import type { Reference } from "./description.ts";
@@ -45,9 +46,20 @@ export function rowReference(resource: ResourceModel, components: Components): R
 function openRow(resource: ResourceModel, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
   const { additionalProperties: _, ...schema } = rowSchema(resource);
   const { description } = resource;
-  const properties = { ...(schema.properties as object), ...selectedMembers(resource), ...more };
+  const properties = {
+    ...(schema.properties as object),
+    ...selectedMembers(resource),
+    ...(resource.isSoftDeleted && { [deletedAtName]: deletionTime }),
+    ...more,
+  };
   return { ...(description !== undefined && { description }), ...schema, properties };
 }
+
+const deletionTime: JsonSchema = {
+  type: "string",
+  format: "date-time",
+  description: `When the row was deleted. Only rows that a request with \`${deletedParameter}=true\` returns have it.`,
+};
 
 /** The members that a row has only if the parameter `fields` names them. */
 function selectedMembers({ counts, references, links }: ResourceModel): Readonly<Record<string, JsonSchema>> {

@@ -2,7 +2,7 @@
 
 import { type JsonSchema, rowSchema } from "../model/json-schema.ts";
 import type { Model } from "../model/model.ts";
-import { commonErrors, repeatableErrors } from "../model/operation-errors.ts";
+import { bodyErrors, commonErrors, repeatableErrors } from "../model/operation-errors.ts";
 import { pathParameter } from "../model/operation-parameters.ts";
 import type { ModuleOperation } from "../model/operations.ts";
 import { webhookDeliveries, webhookScopes } from "./delivery.ts";
@@ -13,7 +13,7 @@ const common = {
   prefixes: ["/v1"],
   scope: webhookScopes.write,
   parameters: [pathParameter("id")],
-  errors: [...commonErrors, "not_found", "conflict", "payload_too_large", "unsupported_media_type"],
+  errors: [...commonErrors, ...bodyErrors, "not_found", "conflict"],
 } as const;
 
 const time: JsonSchema = { type: "string", format: "date-time" };

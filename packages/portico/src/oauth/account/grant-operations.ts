@@ -1,7 +1,7 @@
 // The operations on grants as data.
 
 import type { JsonSchema } from "../../model/json-schema.ts";
-import { commonErrors } from "../../model/operation-errors.ts";
+import { bodyErrors, commonErrors } from "../../model/operation-errors.ts";
 import { cursorParameter, limitParameter, pathParameter } from "../../model/operation-parameters.ts";
 import type { ModuleOperation } from "../../model/operations.ts";
 
@@ -67,5 +67,5 @@ export const deleteGrant = Object.freeze<ScopedOperation>({
   parameters: [pathParameter("id")],
   input: undefined,
   output: undefined,
-  errors: [...commonErrors, "not_found"],
+  errors: [...commonErrors, ...bodyErrors, "not_found"],
 });

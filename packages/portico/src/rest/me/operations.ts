@@ -3,7 +3,7 @@
 import { ownAttributes } from "../../engine/me.ts";
 import { type JsonSchema, rowSchema } from "../../model/json-schema.ts";
 import type { Model, ResourceModel } from "../../model/model.ts";
-import { commonErrors, repeatableErrors } from "../../model/operation-errors.ts";
+import { bodyErrors, commonErrors, repeatableErrors } from "../../model/operation-errors.ts";
 import type { ModuleOperation } from "../../model/operations.ts";
 
 const common = { kind: "module", path: "/me", prefixes: ["/v1"], scope: undefined, parameters: [] } as const;
@@ -33,7 +33,7 @@ export const updateMe = ({ resource, selfEditable }: Described) => {
     description: "Changes the fields of the caller's user that users change themselves.",
     input: changesSchema(users, selfEditable),
     output: meSchema(users),
-    errors: [...commonErrors, ...repeatableErrors, "forbidden", "validation_error", "conflict"],
+    errors: [...commonErrors, ...repeatableErrors, ...bodyErrors, "forbidden", "conflict"],
   });
 };
 

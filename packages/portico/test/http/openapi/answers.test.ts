@@ -121,6 +121,28 @@ function suite(name: string, load: () => Promise<App>): void {
       );
     });
 
+    test("so is every response to other bodies, headers, parameters and credentials", async () => {
+      const authorization = `Bearer ${portico.key}`;
+      for (const described of api.operations.filter(({ path }) => /^\/v\d/.test(path) && !isSigned(path))) {
+        const { method, operation, parameters } = described;
+        if (ending.has(operation.operationId)) continue;
+        const path = described.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+          String(parameters.find((each) => each.in === "path" && each.name === name)?.example ?? "x"),
+        );
+        const send = async (query: string, init: RequestInit): Promise<void> => {
+          const response = await fetch(portico.url + path + query, { method, redirect: "manual", ...init });
+          api.assertDescribed(described, response, await response.text(), true);
+        };
+        for (const headers of oddHeaders) await send("", { headers: { authorization, ...headers } });
+        for (const headers of oddCredentials) await send("", { headers });
+        for (const query of oddQueries) await send(query, { headers: { authorization } });
+        if (method === "GET") continue;
+        for (const [type, body] of oddBodies)
+          await send("", { body, headers: { authorization, ...(type && { "content-type": type }) } });
+        await send("", { body: "x", headers: { authorization, "content-encoding": "gzip" } });
+      }
+    });
+
     test("so is every response of GraphQL, the authorization server and the server itself", async () => {
       const credentials: Record<string, string>[] = [
         {},
@@ -144,6 +166,29 @@ function suite(name: string, load: () => Promise<App>): void {
     });
   });
 }
+
+/** Requests that would delete what the others need. */
+const ending = new Set(["deleteOwnerApiKeys", "deleteTenantApiKeys", "testWebhookEndpoint"]);
+const oddHeaders: readonly Record<string, string>[] = [
+  ...[{ "if-match": "x" }, { "if-none-match": '"' }, { "idempotency-key": "" }, { range: "bytes=0-1" }],
+  ...[{ accept: "text/xml" }, { accept: "application/json;q=0" }, { origin: "https://other.example" }],
+];
+const oddCredentials: readonly Record<string, string>[] = [
+  ...[{}, { authorization: "Bearer x" }, { authorization: "Basic eDp5" }, { "x-api-key": "x" }],
+  { authorization: `Bearer sk_live_${"a".repeat(43)}` },
+];
+const oddQueries = ["?access_token=x", "?x=%00", "?limit=1&limit=2", "?cursor=x", "?deleted=true", "?q=%ff"];
+const oddBodies: readonly (readonly [type: string, body: string])[] = [
+  ["text/plain", "x"],
+  ["", "x"],
+  ["text/csv", "a,b"],
+  ["multipart/form-data", "x"],
+  ["application/json", "{"],
+  ["application/json", "null"],
+  ["application/json", "[".repeat(5_000)],
+  ["application/json", '{"__proto__":{}}'],
+  ["application/json", " ".repeat(1_100_000)],
+];
 
 const graphqlBodies = [
   ...["", "{", "[]", '{"query":5}', '{"query":"{ x }"}', '{"query":"{ me { id } }"}'],

@@ -21,7 +21,18 @@ export interface DescribedOperation {
 
 /** Headers that a response may only have if they are listed. */
 const listedHeaders = [
-  ...["allow", "content-disposition", "deprecation", "etag", "idempotent-replayed", "link", "location"],
+  ...[
+    "accept-encoding",
+    "accept-ranges",
+    "allow",
+    "content-disposition",
+    "content-range",
+    "deprecation",
+    "etag",
+    "idempotent-replayed",
+    "link",
+    "location",
+  ],
   ...["ratelimit", "ratelimit-policy", "retry-after", "sunset", "total-count", "www-authenticate"],
   "x-request-id",
 ];
