@@ -64,7 +64,9 @@ function textsOf(
 ): readonly string[] {
   const values: readonly unknown[] = Array.isArray(value) && maxCount > 1 ? value : [value];
   const texts = values.filter(isScalar).map(String);
-  if (texts.length < values.length)
+  if (values.length === 0)
+    errors.push({ field: argument, issue: "min", text: "must have at least one value" });
+  else if (texts.length < values.length)
     errors.push({ field: argument, issue: "type", text: "must be text, a number, true or false" });
   else if (texts.length > maxCount)
     errors.push({ field: argument, issue: "max", text: `has more than ${maxCount} values` });

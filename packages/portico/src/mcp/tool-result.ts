@@ -8,7 +8,7 @@ import type { Tool } from "./tools.ts";
 
 /** The body of an error: `{"error": {"code", "message", "details"}}` */
 interface ErrorBody {
-  readonly error: { readonly details?: readonly { readonly field: string }[] };
+  readonly error: { readonly message: string; readonly details?: readonly { readonly field: string }[] };
 }
 
 export function resultOf(tool: Tool, { status, headers, text }: ApiAnswer): CallToolResult {
@@ -37,11 +37,18 @@ function failed(tool: Tool, text: string, retryAfter: string | null): CallToolRe
   };
 }
 
-/** Replaces the names of query parameters in the details by those of the arguments. */
+/** Replaces the names of parameters by those of the arguments. */
 function withArgumentNames({ arguments: { parameters } }: Tool, { error }: ErrorBody): ErrorBody {
-  const names = new Map(parameters.map(({ name, argument }) => [name, argument]));
+  const renamed = parameters.filter(({ name, argument }) => name !== argument);
+  const names = new Map(renamed.map(({ name, argument }) => [name, argument]));
   const details = error.details?.map((each) => ({ ...each, field: names.get(each.field) ?? each.field }));
-  return { error: { ...error, ...(details && { details }) } };
+  // Messages quote the fields of the details.
+  const quoted = (error.details ?? []).filter(({ field }) => names.has(field));
+  const message = quoted.reduce(
+    (text, { field }) => text.replaceAll(`\`${field}\``, () => `\`${names.get(field)}\``),
+    error.message,
+  );
+  return { error: { ...error, message, ...(details && { details }) } };
 }
 
 function tooLarge({ operation, arguments: { parameters } }: Tool): CallToolResult {

@@ -109,6 +109,9 @@ onEachDatabase("tools of MCP", (database) => {
     equal((await list({ colourNe: "red" })).data.length, 1);
     equal((await list({ createdAtGte: "2100-01-01T00:00:00Z" })).data.length, 0);
     equal((await list({ q: "green", fields: "title" })).data.length, 1);
+    // No value would mean no filter, so all rows.
+    const none = await failure(client, "list_notes", { parentId, colour: [] });
+    deepEqual(none.details, [{ field: "colour", issue: "min" }]);
     const first = await list({ limit: 2 });
     const next = await list({ limit: 2, cursor: first.pagination.nextCursor });
     deepEqual([first.data.length, next.data.length, next.pagination.hasMore], [2, 1, false]);
@@ -138,6 +141,8 @@ onEachDatabase("tools of MCP", (database) => {
     deepEqual(await details("list_notes", { parentId: "board_0", createdAtGte: "soon" }), [
       { field: "createdAtGte", issue: "format" },
     ]);
+    const { message } = await failure(client, "list_notes", { parentId: "board_0", createdAtGte: "soon" });
+    match(message, /^`createdAtGte` /);
     deepEqual(await details("get_board", { name: 1 }), [
       { field: "id", issue: "required" },
       { field: "name", issue: "unknown" },
