@@ -71,6 +71,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The path of the route if it is a protected resource of its own, with metadata of its own (RFC 9728): `/mcp`. */
     resourcePath?: string;
+    /** Refuses requests whatever their credential is. @throws Problem */
+    beforeAuthentication?: (request: FastifyRequest) => Promise<void>;
   }
 }
 

@@ -6,7 +6,14 @@ import type { RouteOptions, SetQuotaHeaders } from "../api/route-options.ts";
 import type { Caller } from "../declare/caller.ts";
 import { LoggedProblem, Problem } from "../errors.ts";
 import { type ApiAnswer, type CallContext, callApi } from "./call-api.ts";
-import { boundsProblem, listenRequestId, ownMessages, requestedCalls } from "./messages.ts";
+import {
+  boundsProblem,
+  initialization,
+  listenRequestId,
+  ownMessages,
+  type RequestId,
+  requestedCalls,
+} from "./messages.ts";
 import { maxResultKib } from "./result-size.ts";
 import type { Sdk } from "./sdk.ts";
 import type { Offer, sdkServer } from "./sdk-server.ts";
@@ -36,11 +43,13 @@ export function registerMcp(routes: FastifyInstance, options: McpOptions): void 
   routes.route({
     method: "POST",
     url: mcpPath,
-    config: { mediaTypes: acceptedTypes, resourcePath: mcpPath, countsOperations: true },
-    // A page of another site could reach a server in the network of its visitor (DNS rebinding).
-    onRequest: async ({ headers: { origin } }: FastifyRequest) => {
-      if (origin !== undefined && !(await options.mayConnect(origin)))
-        throw new Problem("forbidden", "Pages of this origin are not allowed to connect.");
+    config: {
+      ...{ mediaTypes: acceptedTypes, resourcePath: mcpPath, countsOperations: true },
+      // A page of another site could reach a server in the network of its visitor (DNS rebinding).
+      beforeAuthentication: async ({ headers: { origin } }) => {
+        if (origin !== undefined && !(await options.mayConnect(origin)))
+          throw new Problem("forbidden", "Pages of this origin are not allowed to connect.");
+      },
     },
     handler: (request, reply) => answer(request, reply, options),
   });
@@ -57,7 +66,7 @@ async function answer(
   const count = async (messages: number): Promise<void> => {
     for (let left = messages; left > 0; left -= 1) await options.countMessage(caller, setQuotaHeaders);
   };
-  const refusal = boundsProblem(body);
+  const refusal = boundsProblem(body, request.headers["mcp-protocol-version"]);
   await count(refusal ? 1 : ownMessages(body));
   if (refusal) throw refusal;
   const [sdk, offer, { sdkServer }] = await Promise.all([
@@ -67,6 +76,8 @@ async function answer(
   ]);
   const listenId = listenRequestId(body);
   if (listenId !== undefined) return send(reply, methodNotFound(sdk, listenId));
+  const malformedId = await malformedInitialization(sdk, body);
+  if (malformedId !== undefined) return send(reply, invalidParams(sdk, malformedId));
   const end = new AbortController();
   reply.raw.once("close", () => end.abort(new LoggedProblem("unavailable", "The caller is gone.")));
   const tooLong = new Problem("unavailable", "The request took too long.");
@@ -183,9 +194,23 @@ function unlessAborted(signal: AbortSignal, response: Promise<Response>): Promis
   });
 }
 
-function methodNotFound(sdk: Sdk, id: string | number): Response {
-  const error = { code: sdk.ProtocolErrorCode.MethodNotFound, message: "Method not found" };
+/** The id of a request to begin whose parameters the SDK would answer with "Internal error" (-32603). */
+async function malformedInitialization(sdk: Sdk, body: unknown): Promise<RequestId | undefined> {
+  const request = initialization(body);
+  if (!request) return undefined;
+  const { InitializeRequestParams } = sdk.specTypeSchemas;
+  const { issues } = await InitializeRequestParams["~standard"].validate(request.params);
+  return issues && request.id;
+}
+
+function methodNotFound({ ProtocolErrorCode }: Sdk, id: RequestId): Response {
+  const error = { code: ProtocolErrorCode.MethodNotFound, message: "Method not found" };
   return Response.json({ jsonrpc: "2.0", id, error }, { status: 404 });
+}
+
+function invalidParams({ ProtocolErrorCode }: Sdk, id: RequestId): Response {
+  const error = { code: ProtocolErrorCode.InvalidParams, message: "The parameters are not valid." };
+  return Response.json({ jsonrpc: "2.0", id, error });
 }
 
 async function send(reply: FastifyReply, response: Response): Promise<string | FastifyReply> {

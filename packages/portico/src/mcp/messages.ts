@@ -10,8 +10,16 @@ const maxDepth = 36;
 /** These call the API, which counts them. */
 const callingMethods: readonly unknown[] = ["tools/call", "resources/read"];
 
-/** @returns Problem `malformed_request` for more than the server handles */
-export function boundsProblem(body: unknown): Problem | undefined {
+/** Versions of the protocol that have batches; clients of the first two do not name theirs. */
+const batchVersions: readonly unknown[] = [undefined, "2024-10-07", "2024-11-05", "2025-03-26"];
+
+/**
+ * @param version of the protocol, as the request names it
+ * @returns Problem `malformed_request` for more than the server handles
+ */
+export function boundsProblem(body: unknown, version: unknown): Problem | undefined {
+  if (Array.isArray(body) && !batchVersions.includes(version))
+    return new Problem("malformed_request", "This version of the protocol has no batches.");
   const messages = messagesOf(body);
   if (messages.length > maxMessages)
     return new Problem("malformed_request", `A request has at most ${maxMessages} messages.`);
@@ -34,11 +42,27 @@ export function ownMessages(body: unknown): number {
   return Math.max(messagesOf(body).length, 1) - requestedCalls(body);
 }
 
+/** The ids of JSON-RPC requests. */
+export type RequestId = string | number;
+
 /** The id of a request to listen to changes, which needs a stream; undefined for other messages. */
-export function listenRequestId(body: unknown): string | number | undefined {
-  const id = memberOf(body, "id");
-  const isListening = memberOf(body, "method") === "subscriptions/listen";
-  return isListening && (typeof id === "string" || typeof id === "number") ? id : undefined;
+export function listenRequestId(body: unknown): RequestId | undefined {
+  return memberOf(body, "method") === "subscriptions/listen" ? requestId(body) : undefined;
+}
+
+/** A request to begin, and its parameters; undefined for other messages. */
+export function initialization(
+  body: unknown,
+): { readonly id: RequestId; readonly params: unknown } | undefined {
+  const message = messagesOf(body).find((each) => memberOf(each, "method") === "initialize");
+  const id = requestId(message);
+  return id === undefined ? undefined : { id, params: memberOf(message, "params") };
+}
+
+function requestId(message: unknown): RequestId | undefined {
+  const id = memberOf(message, "id");
+  const isValid = typeof id === "string" || Number.isSafeInteger(id);
+  return isValid && memberOf(message, "jsonrpc") === "2.0" ? (id as RequestId) : undefined;
 }
 
 function messagesOf(body: unknown): readonly unknown[] {

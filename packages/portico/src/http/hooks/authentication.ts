@@ -33,7 +33,9 @@ export function requireAuthentication(
       forbidSharedCaching(reply);
       if (!presentsCredential(request.raw)) return void anonymous(request, address).then(proceed, done);
     }
-    authenticate(request.raw, address, config.resourcePath).then(proceed, done);
+    const authenticated = (): Promise<Caller> => authenticate(request.raw, address, config.resourcePath);
+    const { beforeAuthentication } = config;
+    (beforeAuthentication?.(request).then(authenticated) ?? authenticated()).then(proceed, done);
   });
   // The credential may have been revoked while the body arrived.
   routes.addHook("preHandler", (request, _reply, done) => {

@@ -114,6 +114,9 @@ onEachDatabase("authorization of MCP", (database) => {
     for (const origin of [server.url, "https://app.example.com"]) equal(await status(origin), 200);
     for (const origin of ["https://evil.example", "null", `${server.url}.evil.example`, "http://localhost:1"])
       equal(await status(origin), 403);
+    // Whatever the credential is, and without one.
+    for (const credential of [{}, { Authorization: "Bearer nothing" }] as Record<string, string>[])
+      equal((await post(server, ping, { Origin: "https://evil.example", ...credential })).status, 403);
   });
 
   test("a revoked key ends at the next request, and a call takes tokens of its quota", async () => {

@@ -94,6 +94,9 @@ onEachDatabase("messages of MCP", (database) => {
       rpc(1, "resources/read", { uri: 5 }),
       rpc(1, "resources/read"),
       rpc(1, "tools/call", { name: 5 }),
+      rpc(1, "initialize"),
+      rpc(1, "initialize", { protocolVersion: 5, capabilities: {}, clientInfo: { name: "x", version: "1" } }),
+      rpc(1, "initialize", { protocolVersion: "2025-11-25" }),
     ];
     for (const body of calls)
       equal(
@@ -115,6 +118,14 @@ onEachDatabase("messages of MCP", (database) => {
     equal((await json(await send(rpc(1, "completion/complete")))).error.code, -32601);
     equal((await send(rpc(1, "ping"), { "MCP-Protocol-Version": "1999-01-01" })).status, 400);
     equal((await send({ jsonrpc: "2.0", method: "notifications/initialized" })).status, 202);
+  });
+
+  test("versions since 2025-06-18 have no batches", async () => {
+    const batch = (version: string) => send([rpc(1, "ping")], { "MCP-Protocol-Version": version });
+    for (const version of ["2024-10-07", "2024-11-05", "2025-03-26"])
+      equal((await batch(version)).status, 200);
+    for (const version of ["2025-06-18", "2025-11-25", "2026-07-28", "nothing"])
+      equal((await batch(version)).status, 400, version);
   });
 });
 
