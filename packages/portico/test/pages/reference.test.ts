@@ -70,6 +70,14 @@ inChromium("reference pages", (chromium) => {
       { viewport: { width: 390, height: 800 } },
     ));
 
+  test("a page whose address has a part that cannot be decoded can be searched", () =>
+    chromium.visit(async (page, seen) => {
+      await page.goto(`${server.url}/docs/operations/comments#%`);
+      await page.getByRole("searchbox").fill("create comment");
+      await page.getByRole("link", { name: "Create a comment POST /v1/posts/{parentId}/comments" }).waitFor();
+      assert.deepEqual(seen.faults, []);
+    }));
+
   test("the search, the results and the tabs of examples are used by keyboard", () =>
     chromium.visit(async (page, seen) => {
       await page.goto(`${server.url}/docs`);

@@ -9,6 +9,20 @@ function element(selector) {
 }
 
 /**
+ * The part of the page that a URL names.
+ *
+ * @param {{ hash: string }} url
+ */
+function partOf({ hash }) {
+  try {
+    return document.getElementById(decodeURIComponent(hash.slice(1)));
+  } catch {
+    // Its percent-encoding is broken.
+    return null;
+  }
+}
+
+/**
  * Follows links between reference pages.
  *
  * @param {() => void} prepare called for each page that is shown
@@ -56,8 +70,7 @@ export function keepPage(prepare) {
       shown = url.pathname;
       prepare();
     }
-    const target =
-      url.hash === "" ? undefined : document.getElementById(decodeURIComponent(url.hash.slice(1)));
+    const target = partOf(url);
     const focused = target ?? element("h1");
     focused.focus({ preventScroll: true });
     if (scrollY !== undefined) scrollTo(0, scrollY);
@@ -89,7 +102,6 @@ export function keepPage(prepare) {
   document.addEventListener("keydown", ({ key }) => {
     if (key === "Escape") openMenu(false);
   });
-  const { hash } = location;
-  if (hash !== "") document.getElementById(decodeURIComponent(hash.slice(1)))?.scrollIntoView();
+  partOf(location)?.scrollIntoView();
   return visit;
 }
