@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { app, resource, text } from "../../../src/index.ts";
 import { serve } from "../../support/scenario.ts";
 import { portico } from "../../support/server.ts";
+import { DescribedApi } from "./described-api.ts";
 
 describe("/openapi.json", () => {
   const server = serve("sqlite");
@@ -55,5 +57,29 @@ describe("/openapi.json", () => {
       Object.keys(named as object).map((name) => `${kind}/${name}`),
     );
     assert.deepEqual(contained.sort(), [...references].sort());
+  });
+});
+
+describe("the description of rows that can be restored", () => {
+  const drafts = resource("draft", { fields: { title: text({ max: 100 }) }, softDelete: true });
+  const server = serve("sqlite", { app: app({ name: "Drafts", resources: [drafts] }) });
+
+  test("has their deletedAt, the sort by it, and the scope that listing them needs", async () => {
+    const { body } = await server.request("/openapi.json", { key: null });
+    const api = new DescribedApi(body);
+    const { id } = await server.create("/v1/drafts", { title: "To be deleted" });
+    await server.request(`/v1/drafts/${id}`, { method: "DELETE" });
+    const list = api.operations.find(({ operation }) => operation.operationId === "listDrafts")!;
+    const parameter = (name: string) => list.parameters.find((each) => each.name === name)!;
+    for (const sort of ["-deletedAt", "createdAt,-deletedAt"]) {
+      const response = await fetch(`${server.url}/v1/drafts?deleted=true&sort=${sort}`, {
+        headers: { authorization: `Bearer ${server.portico.key}` },
+      });
+      const answered = await response.text();
+      assert.equal(JSON.parse(answered).data[0].id, id);
+      api.assertDescribed(list, response, answered);
+      assert.deepEqual(api.errorsOf(parameter("sort").schema, sort), []);
+    }
+    assert.match(parameter("deleted").description, /drafts:write/);
   });
 });
