@@ -46,7 +46,7 @@ export const graphqlRoutes: readonly DescribedRoute[] = [
       "Runs a query, or a subscription as server-sent events. A browser gets GraphiQL, to write queries in.",
     access: "optional",
     parameters: [
-      queryParameter("query", text, "The document."),
+      queryParameter("query", { ...text, examples: ["{ me { kind } }"] }, "The document."),
       queryParameter("operationName", text, "The operation of the document that is run."),
       queryParameter("variables", text, "The values of its variables as JSON."),
       queryParameter("extensions", text, "Extensions of the protocol as JSON."),

@@ -9,6 +9,7 @@ import { textMatching } from "./pattern-example.ts";
 
 const exampleTime = "2026-11-21T09:30:00.000Z";
 const exampleDay = "2026-11-21";
+const urlName = /(?:^u|U)r[il]$/;
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -28,12 +29,10 @@ export function exampleRow({ attributes, idPrefix }: ResourceModel): Row | undef
 export function exampleBody(attributes: readonly Attribute[]): Row | undefined {
   const writable = attributes.filter(({ isReadOnly }) => !isReadOnly);
   const needed = writable.filter(isRequired);
-  const others = writable.filter((each) => !isRequired(each) && isSimple(each));
+  const others = writable.filter((each) => !isRequired(each) && isSimple(each) && !isConditional(each));
   const required = complete(needed.map((each) => [each.name, exampleOfAttribute(each)]));
   const optional = others.map((each) => [each.name, exampleOfAttribute(each)] as const);
-  return (
-    required && { ...required, ...Object.fromEntries(optional.filter(([, value]) => value !== undefined)) }
-  );
+  return required && { ...required, ...Object.fromEntries(optional.filter(([, value]) => isFlat(value))) };
 }
 
 /** A body that changes a field of a row. */
@@ -54,6 +53,17 @@ export function exampleLines(type: string, row: Row): string | undefined {
 
 function isRequired({ isOptional, field }: Attribute): boolean {
   return !isOptional && !("default" in field.options);
+}
+
+/** Whether a constant is often refused: a time may have passed, and a URL is often accepted with another field only. */
+function isConditional({ name, field }: Attribute): boolean {
+  return field.kind === "timestamp" || (field.kind === "text" && urlName.test(name));
+}
+
+/** Whether it is an example without objects in objects and lists, which often have rules that no schema says. */
+function isFlat(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return value !== undefined;
+  return Object.values(value).every((each) => typeof each !== "object");
 }
 
 /** Whether its value is independent of other rows and files. */
@@ -95,7 +105,7 @@ function clamped(value: string, min: unknown, max: unknown): string {
 export function exampleOf(schema: JsonSchema, name = "value"): unknown {
   const { const: constant, enum: choices, default: value, type } = schema;
   if (constant !== undefined) return constant;
-  if (value !== undefined && value !== "" && value !== null) return value;
+  if (value !== undefined && value !== "" && value !== null && !isEmptyList(value)) return value;
   if (Array.isArray(choices)) return choices[0];
   switch ([type].flat()[0]) {
     case "string":
@@ -119,15 +129,27 @@ export function exampleOf(schema: JsonSchema, name = "value"): unknown {
   }
 }
 
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
 /** A text of each format. */
 export const exampleTexts: Readonly<Record<string, string>> = {
   "date-time": exampleTime,
   date: exampleDay,
-  email: "ada@example.com",
+  // Nobody's: the first user of a sandbox is ada@example.com.
+  email: "sam@example.com",
   uri: "https://example.com/page",
   "uri-reference": "/page",
   uuid: "0f8fad5b-d9cb-469f-a165-70867728950e",
 };
+
+/** Texts by the names of fields that accept no others, although their schemas do not say so. */
+const knownTexts: readonly (readonly [names: RegExp, text: string])[] = [
+  [urlName, exampleTexts.uri!],
+  [/^scope$/, "users:read"],
+  [/^eventType$/, "*"],
+];
 
 function exampleText(
   { format, pattern, minLength = 0, maxLength }: JsonSchema,
@@ -144,6 +166,8 @@ function exampleText(
     return text !== undefined && isOfLength(text) ? text : undefined;
   }
   if (/^id$|Id$/.test(name)) return exampleId(name.replace(/Id$/, "").toLowerCase());
+  const known = knownTexts.find(([names]) => names.test(name))?.[1];
+  if (known !== undefined && isOfLength(known)) return known;
   const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   const text = `Example ${words}`.padEnd(Number(minLength), ".");
   return text.slice(0, Number(maxLength ?? text.length));

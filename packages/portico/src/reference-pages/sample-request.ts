@@ -1,4 +1,4 @@
-// The request that the examples of an operation send: required parameters and a body.
+// The request that the examples of an operation send: required parameters, those with an example, and a body.
 
 import type { JsonSchema } from "../model/json-schema.ts";
 import type { ParameterObject, Reference } from "../openapi/description.ts";
@@ -35,7 +35,9 @@ export const keyPlaceholder = "YOUR_KEY";
 
 export function sampleRequest(described: DescribedOperation, contents: Contents): SampleRequest {
   const { method, server, path, operation } = described;
-  const parameters = parametersOf(described, contents).filter(({ required }) => required);
+  const parameters = parametersOf(described, contents).filter(
+    ({ required, schema }) => required || schema.examples,
+  );
   const textOfParameter = ({ example, schema }: ParameterObject): string =>
     String(example ?? sampleOf(schema, contents));
   const query = new URLSearchParams(
@@ -75,9 +77,9 @@ export function parametersOf(
   return (operation.parameters ?? []).map((each: ParameterObject | Reference) => contents.resolve(each));
 }
 
-/** Whether an operation uses the bearer scheme, which every credential of the API fits. */
+/** Whether an operation takes a key or a token in `Authorization`. */
 function needsCredential({ operation }: DescribedOperation): boolean {
-  return (operation.security ?? []).some((each) => "bearer" in each);
+  return (operation.security ?? []).some((each) => "bearer" in each || "oauth2" in each);
 }
 
 /** Media types of bodies, in the order of preference. */

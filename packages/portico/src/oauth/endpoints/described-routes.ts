@@ -38,14 +38,17 @@ const failed = failure("A fault of the server.");
 const tooLarge = failure("The body is too large.");
 const clientFailures = { 400: invalidRequest, 401: invalidClient, 413: tooLarge, 429: tooMany, 500: failed };
 
-/** A body as OAuth sends it. */
+/** A body as OAuth sends it. @param example without the members that authenticate the client */
 function form(
   title: string,
   properties: Readonly<Record<string, JsonSchema>>,
   required: readonly string[],
+  example: Readonly<Record<string, string>>,
 ): DescribedRoute["inputs"] {
-  const body = { ...properties, ...clientParameters };
-  return { "application/x-www-form-urlencoded": { title, type: "object", properties: body, required } };
+  const members = { ...properties, ...clientParameters };
+  const examples = [{ ...example, client_id: "YOUR_CLIENT_ID", client_secret: "YOUR_CLIENT_SECRET" }];
+  const body = { title, type: "object", properties: members, required, examples };
+  return { "application/x-www-form-urlencoded": body };
 }
 
 /** RFC 6749, section 2.3.1, and RFC 7523, section 2.2 */
@@ -132,7 +135,11 @@ export const oauthRoutes: readonly DescribedRoute[] = [
     path: routes.pushed_authorization_request,
     summary: "Push an authorization request",
     description: "Stores the parameters of an authorization request (RFC 9126).",
-    inputs: form("PushedAuthorizationRequest", authorization, []),
+    inputs: form("PushedAuthorizationRequest", authorization, [], {
+      ...{ response_type: "code", redirect_uri: "https://example.com/callback", scope: "openid" },
+      // The challenge of RFC 7636, appendix B.
+      ...{ code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", code_challenge_method: "S256" },
+    }),
     responses: {
       201: success("The request was stored.", {
         title: "PushedAuthorization",
@@ -166,6 +173,7 @@ export const oauthRoutes: readonly DescribedRoute[] = [
         resource: { ...text, description: "The API (RFC 8707)." },
       },
       ["grant_type"],
+      { grant_type: "client_credentials" },
     ),
     responses: { 200: success("The tokens.", tokens), ...clientFailures },
   },
@@ -173,7 +181,9 @@ export const oauthRoutes: readonly DescribedRoute[] = [
     ...{ ...ofIssuer, id: "introspectToken", method: "POST", path: routes.introspection, access: "client" },
     summary: "Introspect a token",
     description: "Returns whether a token is valid, and its scopes and subject (RFC 7662).",
-    inputs: form("IntrospectionRequest", { token: text, token_type_hint: text }, ["token"]),
+    inputs: form("IntrospectionRequest", { token: text, token_type_hint: text }, ["token"], {
+      token: "TOKEN",
+    }),
     responses: {
       200: success("What the token is.", {
         title: "Introspection",
@@ -188,7 +198,9 @@ export const oauthRoutes: readonly DescribedRoute[] = [
     ...{ ...ofIssuer, id: "revokeToken", method: "POST", path: routes.revocation, access: "client" },
     summary: "Revoke a token",
     description: "Ends a token and the grant that it belongs to (RFC 7009).",
-    inputs: form("RevocationRequest", { token: text, token_type_hint: text }, ["token"]),
+    inputs: form("RevocationRequest", { token: text, token_type_hint: text }, ["token"], {
+      token: "TOKEN",
+    }),
     responses: {
       200: {
         description: "The token is now invalid, whether or not it was valid before.",
@@ -202,7 +214,7 @@ export const oauthRoutes: readonly DescribedRoute[] = [
     path: routes.device_authorization,
     summary: "Request access for a device",
     description: "Returns the code that a user enters on another device (RFC 8628).",
-    inputs: form("DeviceAuthorizationRequest", { scope: text, resource: text }, []),
+    inputs: form("DeviceAuthorizationRequest", { scope: text, resource: text }, [], { scope: "openid" }),
     responses: {
       200: success("The codes.", {
         title: "DeviceAuthorization",

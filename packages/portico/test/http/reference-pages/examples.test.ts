@@ -9,6 +9,7 @@ import { languages } from "../../../src/reference-pages/sample-code.ts";
 import { verification } from "../../../src/reference-pages/webhook-verification.ts";
 import { signatureHeaders } from "../../../src/webhooks/secret.ts";
 import { whyMissing } from "../../support/installed-programs.ts";
+import { makeClient } from "../../support/oauth.ts";
 import { codeOf, getText } from "../../support/reference-pages.ts";
 import { serve } from "../../support/scenario.ts";
 
@@ -64,6 +65,38 @@ describe("examples of the reference pages", () => {
         [oddText],
       );
     });
+
+  test("those that create something succeed on a new server, but for the key", {
+    skip: whyMissing("curl"),
+  }, async () => {
+    for (const [page, id] of [
+      ["invitations", "createInvitation"],
+      ["users", "createUser"],
+      ["api-keys", "createApiKey"],
+      ["oauth-clients", "createOauthClient"],
+      ["webhook-endpoints", "createWebhookEndpoint"],
+      ["projects", "createProject"],
+      ["graphql", "queryGraphql"],
+    ] as const) {
+      const { text } = await getText(server, `/docs/operations/${page}`);
+      const code = codeOf(text, `${id}-curl`).replaceAll("YOUR_KEY", server.portico.key);
+      await assert.doesNotReject(programs.curl!(code), `${id}: ${code}`);
+    }
+  });
+
+  test("those of the authorization server send a token or the credentials of a client", async () => {
+    const { text } = await getText(server, "/docs/operations/oauth");
+    assert.match(codeOf(text, "getUserInfo-curl"), /Authorization: Bearer YOUR_KEY/);
+    const { clientId, clientSecret } = await makeClient(
+      server,
+      ...["--type", "confidential", "--auth-method", "client_secret_post", "--scopes", "posts:read"],
+    );
+    const code = codeOf(text, "createToken-curl")
+      .replace("YOUR_CLIENT_ID", clientId)
+      .replace("YOUR_CLIENT_SECRET", clientSecret!);
+    const { stdout } = await programs.curl!(code);
+    assert.equal(JSON.parse(stdout).token_type, "Bearer");
+  });
 
   describe("the functions that verify a delivery accept a true one only", () => {
     const secret = `whsec_${Buffer.from("0123456789abcdef").toString("base64")}`;
