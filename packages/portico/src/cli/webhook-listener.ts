@@ -20,12 +20,14 @@ const timeoutMs = 15_000;
 export interface ListenOptions {
   readonly forward: string | undefined;
   readonly eventTypes: readonly string[];
+  /** Whether to print JSON objects, one per line, instead of text. */
+  readonly isJson: boolean;
 }
 
 /** Listens until SIGINT or SIGTERM. @throws OperatorError for a URL or a type that is not valid */
 export async function listen(
   { store, engine, caller }: TenantContext,
-  { forward, eventTypes }: ListenOptions,
+  { forward, eventTypes, isJson }: ListenOptions,
 ): Promise<void> {
   const error = forward === undefined ? undefined : endpointUrlError(forward, true);
   if (error !== undefined) throw new OperatorError(`--forward ${error}`);
@@ -38,27 +40,33 @@ export async function listen(
   const outbound = new OutboundFetch({
     ...{ isPrivateAllowed: true, timeoutMs, maxBytes: maxResponseBytes, isBodyOptional: true },
   });
-  const report = (message: string): void => print(`warning: ${message}`);
+  const print = (object: object, text: string): void => {
+    process.stdout.write(`${isJson ? JSON.stringify(object) : text}\n`);
+  };
+  const report = (message: string): void => void process.stderr.write(`warning: ${message}\n`);
   const feed = new EventFeed(store, report, new StoredNames(engine.model.resources));
   const visible = new VisibleEvents(engine, feed);
-  const forwardEvent = async (event: RecordedEvent, row: string): Promise<string> => {
-    if (forward === undefined) return row;
-    const message = { id: event.id, type: event.type, timestamp: event.createdAt, data: row };
-    const attempt = await attemptDelivery(outbound, forward, [keyOf(secret)], message);
-    return attempt.error ?? `${attempt.status} in ${attempt.durationMs} ms`;
+  const printEvent = async ({ id, type, createdAt, rowId }: RecordedEvent, row: string): Promise<void> => {
+    const object = { id, type, createdAt, data: JSON.parse(row) as unknown };
+    const text = `${createdAt}  ${type}  ${rowId}`;
+    if (forward === undefined) return print(object, `${text}  ${row}`);
+    const message = { id, type, timestamp: createdAt, data: row };
+    const { status, durationMs, error } = await attemptDelivery(outbound, forward, [keyOf(secret)], message);
+    print(
+      { ...object, forwarded: { status, durationMs, error } },
+      `${text}  ${error ?? `${status} in ${durationMs} ms`}`,
+    );
   };
   const end = await feed.listen(async (events) => {
     const selected = events.filter(({ type }) => selectsType(eventTypes, type));
-    for (const { event, row } of await visible.of(caller, selected))
-      print(`${event.createdAt}  ${event.type}  ${event.rowId}  ${await forwardEvent(event, row)}`);
+    for (const { event, row } of await visible.of(caller, selected)) await printEvent(event, row);
   });
-  if (forward !== undefined) print(`Requests are signed with the secret ${secret}`);
-  print("Listening for events, as the system. Press Ctrl+C to stop.");
+  const signed = forward === undefined ? "" : `Requests are signed with the secret ${secret}\n`;
+  print(
+    { listening: true, ...(forward !== undefined && { secret }) },
+    `${signed}Listening for events, as the system. Press Ctrl+C to stop.`,
+  );
   await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
   end();
   outbound.close();
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

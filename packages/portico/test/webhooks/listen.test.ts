@@ -13,30 +13,44 @@ onEachDatabase("portico webhook listen", (database) => {
   const { server, receiver } = serveWebhooks(database);
   const listen = (...words: string[]) => ["webhook", "listen", ...words];
 
-  test("prints the events of a type and forwards them, signed, until it is interrupted", async () => {
+  /** Starts the command. `printed` waits for a text; `interrupt` ends the command, and returns its exit code. */
+  const start = (...words: string[]) => {
     const { PATH = "", HOME = "" } = process.env;
     const env = {
       ...{ HOME, PATH: [dirname(process.execPath), PATH].join(delimiter) },
       DATABASE_URL: server.workspace.databaseUrl,
     };
-    const words = listen("--forward", `${receiver.url}/forwarded`, "--event-types", "post.created");
-    const child = spawn(program, words, { cwd: projectFolder, env, stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(program, listen(...words), {
+      ...{ cwd: projectFolder, env, stdio: ["ignore", "pipe", "inherit"] },
+    });
     const closed = once(child, "close");
     let output = "";
-    child.stdout.on("data", (chunk) => (output += chunk));
+    child.stdout!.on("data", (chunk) => (output += chunk));
     const printed = (text: string) =>
       until(
         async () => output,
         undefined,
         (all) => all.includes(text),
       );
+    const interrupt = async () => {
+      child.kill("SIGINT");
+      const [code] = await closed;
+      return code;
+    };
+    return { printed, interrupt };
+  };
+
+  test("prints the events of a type and forwards them, signed, until it is interrupted", async () => {
+    const { printed, interrupt } = start(
+      ...["--forward", `${receiver.url}/forwarded`, "--event-types", "post.created"],
+    );
     try {
       await printed("Press Ctrl+C");
-      const secret = /secret (whsec_\S+)/.exec(output)![1]!;
+      const secret = /secret (whsec_\S+)/.exec(await printed("secret"))![1]!;
       const post = await server.create("/posts", { title: "Forwarded" });
       await server.request(`/posts/${post.id}`, { method: "PATCH", body: { title: "Changed" } });
       const last = await server.create("/posts", { title: "Last" });
-      await printed(last.id);
+      const output = await printed(last.id);
       const received = await receiver.waitFor("/forwarded", 2);
       assert.deepEqual(
         received.map(({ body }) => [body.type, body.data]),
@@ -49,9 +63,33 @@ onEachDatabase("portico webhook listen", (database) => {
       const refused = await server.create("/posts", { title: "Refused" });
       await printed(`${refused.id}  The response has the status 500.`);
     } finally {
-      child.kill("SIGINT");
+      assert.equal(await interrupt(), 0);
     }
-    assert.deepEqual(await closed, [0, null]);
+  });
+
+  test("prints JSON with --json", async () => {
+    const words = ["--json", "--event-types", "post.created"];
+    const forwarding = start(...words, "--forward", `${receiver.url}/json`);
+    const printing = start(...words);
+    receiver.respond = (response) => void response.writeHead(204).end();
+    try {
+      for (const { printed } of [forwarding, printing]) await printed('"listening":true');
+      const post = await server.create("/posts", { title: "Printed" });
+      const event = { type: "post.created", createdAt: post.createdAt, data: post };
+      const objectsOf = async ({ printed }: typeof printing) =>
+        (await printed(post.id))
+          .trim()
+          .split("\n")
+          .map((line: string) => JSON.parse(line));
+      const [started, forwarded] = await objectsOf(forwarding);
+      assert.match(started.secret, /^whsec_/);
+      assert.partialDeepStrictEqual(forwarded, { ...event, forwarded: { status: 204, error: null } });
+      const objects = await objectsOf(printing);
+      assert.partialDeepStrictEqual(objects, [{ listening: true }, event]);
+      assert.equal(objects[1].id, forwarded.id);
+    } finally {
+      await Promise.all([forwarding.interrupt(), printing.interrupt()]);
+    }
   });
 
   test("refuses addresses and types that do not exist", async () => {

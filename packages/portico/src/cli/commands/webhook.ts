@@ -79,11 +79,13 @@ const webhookListen: Command = {
     forward: { value: "URL", help: "where to send them: http://localhost:8080/webhooks" },
     "event-types": { value: "A,B", help: "only these: post.created, post.* (default: *)" },
     tenant: tenantOption,
+    json: { help: "print one JSON object for each event" },
   },
   async run(args) {
     const { listen } = await import("../webhook-listener.ts");
     const eventTypes = args.text("event-types") === undefined ? ["*"] : args.list("event-types");
-    await withTenant(args, (context) => listen(context, { forward: args.text("forward"), eventTypes }));
+    const options = { forward: args.text("forward"), eventTypes, isJson: args.isSet("json") };
+    await withTenant(args, (context) => listen(context, options));
     return undefined;
   },
 };
