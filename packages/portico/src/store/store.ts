@@ -272,6 +272,6 @@ export class Store {
 
 function slowReadInTransaction(): Problem {
   const message =
-    "The selection may read too many rows for an operation with several writes. Select fewer nested rows and no lists with conditions, or read them afterwards.";
+    "The selection may read too many rows for a transaction, as of several mutations or an Idempotency-Key. Select fewer nested rows and no lists with conditions, or read them afterwards.";
   return new Problem("validation_error", message, [{ field: "", issue: "max" }]);
 }
