@@ -34,7 +34,7 @@ class FakeDatabase implements Database {
     if (this.isUnavailable) throw new Error("unavailable");
     const written: FakeDatabase["transactions"][number] = [];
     const query = async <Input>({ sql, bind }: Statement<Input>, input: Input) => {
-      if (sql.includes("from tenants")) return [[1, "tenant_1"]];
+      if (sql.startsWith("select")) return [[1, "tenant_1"]];
       written.push({ table: /"?(\w+)"? /.exec(sql.slice(sql.indexOf(" ", 7)))![1]!, values: bind(input) });
       return [];
     };
