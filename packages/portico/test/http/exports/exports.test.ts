@@ -81,6 +81,14 @@ onEachDatabase("exports", (database) => {
     return rowsOf(await response.text());
   };
 
+  /** An export that is not read to its end would take a turn of the next ones. */
+  const total = async (query: string, key?: string): Promise<string | null> => {
+    const response = await get(`notes?${query}`, key);
+    await response.text();
+    assert.equal(response.status, 200);
+    return response.headers.get("Total-Count");
+  };
+
   test("has every row once, by id, as lists show it", async () => {
     const rows = await exported();
     assert.equal(rows.length, count);
@@ -118,7 +126,6 @@ onEachDatabase("exports", (database) => {
   });
 
   test("sends the number of its rows first, where it is asked for", async () => {
-    const total = async (query: string) => (await get(`notes?${query}`)).headers.get("Total-Count");
     assert.equal(await total("total=true"), String(count));
     assert.equal(await total("total=true&limit=7"), "7");
     assert.equal(await total("total=true&q=even"), String(count / 2 - 2));
@@ -129,8 +136,7 @@ onEachDatabase("exports", (database) => {
     const rows = await exported("", ann.key);
     assert.equal(rows.length, count / 10);
     assert.deepEqual([...new Set(rows.map(({ ownerId }) => ownerId))], [ann.id]);
-    const total = await get("notes?total=true", ann.key);
-    assert.equal(total.headers.get("Total-Count"), String(count / 10));
+    assert.equal(await total("total=true", ann.key), String(count / 10));
     const own = new Set(rows.map(({ id }) => id));
     const foreign = (await exported("?sort=title")).find(({ id }) => !own.has(id))!;
     const behind = await server.request(`/v1/exports/notes?sort=title&after=${foreign.id}`, { key: ann.key });
