@@ -183,7 +183,8 @@ export class EventFeed {
       this.#isWoken = false;
     }
     this.#isPolling = false;
-    this.#schedulePoll(delayMs);
+    // The last listener may have ended during the poll.
+    this.#schedulePoll(this.#listeners.size === 0 ? 0 : delayMs);
   }
 
   #reportUnreadable(err: unknown): void {

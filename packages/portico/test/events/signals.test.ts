@@ -120,6 +120,14 @@ onEachDatabase("signals of committed events", (database) => {
     assert.deepEqual(rows, ids);
   });
 
+  test("a feed whose last listener ends during a poll no longer listens", async () => {
+    const feed = new EventFeed(stores[0]!, (message) => assert.fail(message), new StoredNames([]), rarely);
+    const stop = await feed.listen(async () => stop());
+    await until(isListening, "nobody listens");
+    await create(stores[0]!);
+    await until(async () => !(await isListening()), "it still listens");
+  });
+
   test("after the loss of the connection that listens, the feed polls, and listens again", async () => {
     const rows = await received(stores[0]!, {});
     await until(isListening, "nobody listens");
