@@ -51,8 +51,7 @@ const filled = await withStore(assembly, async (store) => {
   return {
     key: String(created.returnedOnce?.key),
     tenantId: tenant.id,
-    // Its posts have been inserted.
-    tenantNo: store.tenants.numberOf(tenant.id)!,
+    tenantNo: (await store.tenants.findNumber(store.database, tenant.id))!,
     userId: user.id,
     ids,
   } satisfies Filled;

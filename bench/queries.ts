@@ -20,7 +20,7 @@ export const nestedQuery: Query = {
   postgraphile: (tenantNo) =>
     postgraphileQuery(
       tenantNo,
-      `id: rowId title author: userByTenantIdAndAuthorId { id: rowId name posts: postsByTenantIdAndAuthorId(first: 5, ${ownOrder}) { nodes { id: rowId title } } }`,
+      `id: rowId title author: userByTenantNoAndAuthorId { id: rowId name posts: postsByTenantNoAndAuthorId(first: 5, ${ownOrder}) { nodes { id: rowId title } } }`,
     ),
 };
 
