@@ -119,7 +119,7 @@ test("docs/reference/errors.md lists every error code with its status", () => {
   assertContains("docs/reference/errors.md", rows);
 });
 
-test("docs/reference/dependencies.md lists every dependency with its version", () => {
+test("docs/dependencies.md lists every dependency with its version", () => {
   const paths = [
     ...["package.json", "packages/portico/package.json"],
     ...["tools/client-generators/package.json", "bench/rivals/package.json"],
@@ -128,7 +128,7 @@ test("docs/reference/dependencies.md lists every dependency with its version", (
     const { dependencies, devDependencies = {} } = JSON.parse(readDocument(path));
     const { portico: _own, ...all } = { ...dependencies, ...devDependencies };
     assertContains(
-      "docs/reference/dependencies.md",
+      "docs/dependencies.md",
       Object.entries(all).map(([name, version]) => `| \`${name}\` | ${version} |`),
     );
   }
