@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { leaseMs } from "../jobs/queue-lease.ts";
+import { QueueWorkers } from "../jobs/queue-workers.ts";
 import { FairQueue } from "../lib/fair-queue.ts";
 import { timestampOf } from "../lib/timestamp.ts";
 import type { DeclaredHandler } from "./declared-handlers.ts";
@@ -23,7 +24,7 @@ interface RunningHandler {
   readonly handler: DeclaredHandler;
   readonly queues: HandlerQueues;
   readonly options: WorkerOptions;
-  readonly workers: Map<string, { readonly worker: QueueWorker; readonly done: Promise<void> }>;
+  readonly workers: QueueWorkers;
 }
 
 export class JobRunner {
@@ -59,7 +60,7 @@ export class JobRunner {
 
   /** Looks for new calls in the queues that are being worked on. */
   wake(): void {
-    for (const { worker } of this.#workers()) worker.wake();
+    for (const { workers } of this.#handlers) workers.wake();
   }
 
   /** Waits for calls in progress. After the timeout they are given up, and made again later. */
@@ -68,17 +69,13 @@ export class JobRunner {
     this.#options.pace.end();
     this.wake();
     const timeout = setTimeout(() => this.#stopping.abort(), timeoutMs);
-    await Promise.all(this.#workers().map(({ done }) => done));
+    await Promise.all(this.#handlers.map(({ workers }) => workers.end()));
     clearTimeout(timeout);
-  }
-
-  #workers() {
-    return this.#handlers.flatMap(({ workers }) => [...workers.values()]);
   }
 
   #running(handler: DeclaredHandler): RunningHandler {
     const queues = new HandlerQueues(this.#options.store, [handler.name], this.#options.report);
-    const workers: RunningHandler["workers"] = new Map();
+    const workers = new QueueWorkers();
     const options = {
       ...{ ...this.#options, queues, slots: new FairQueue(callSlots) },
       stopping: this.#stopping.signal,
@@ -89,15 +86,8 @@ export class JobRunner {
   }
 
   #start({ handler, options, workers }: RunningHandler, queue: LeasedQueue): void {
-    const worker = new QueueWorker(queue, handler, options);
-    const key = `${queue.lease.id} ${queue.tenantId}`;
-    const done = worker
-      .run()
-      .catch((err: unknown) => {
-        // The queue is due again at the end of the lease.
-        options.report("the calls of a handler are interrupted", { handler: handler.name, err });
-      })
-      .finally(() => workers.delete(key));
-    workers.set(key, { worker, done });
+    workers.start(new QueueWorker(queue, handler, options), (err) =>
+      options.report("the calls of a handler are interrupted", { handler: handler.name, err }),
+    );
   }
 }

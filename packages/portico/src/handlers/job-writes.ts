@@ -77,13 +77,9 @@ export async function insertJobs(
   { now, dueAt }: { readonly now: string; readonly dueAt: string },
 ): Promise<void> {
   const keys = events.map(rowKeyOf);
-  const rowKeys = JSON.stringify([...new Set(keys)]);
-  const pending = await selectPendingRows(store).all(session, { tenantId, handler, rowKeys });
-  const due = dueTimes(
-    keys,
-    pending.map(({ rowKey }) => rowKey),
-    dueAt,
-  );
+  const selectPending = (rowKeys: string) =>
+    selectPendingRows(store).all(session, { tenantId, handler, rowKeys });
+  const due = await dueTimes(keys, selectPending, dueAt);
   const rows = events.map((event, index): ColumnRow => {
     const { transactionId, sequence } = event.position;
     return {

@@ -1,13 +1,13 @@
 // Makes the due calls of one handler in one tenant while it holds the lease of their queue.
 
 import type { Engine } from "../engine/engine.ts";
-import { isUnavailable } from "../errors.ts";
 import { type AuthoredEvent, findEvents } from "../events/event-lookup.ts";
 import type { StoredNames } from "../events/stored-names.ts";
 import type { Pace } from "../jobs/pace.ts";
 import { QueueLease } from "../jobs/queue-lease.ts";
 import type { RetrySchedule } from "../jobs/retry-schedule.ts";
 import { errorText, type RunOutcome } from "../jobs/timed-run.ts";
+import { WorkInProgress } from "../jobs/work-in-progress.ts";
 import type { FairQueue } from "../lib/fair-queue.ts";
 import type { Report } from "../lib/report.ts";
 import type { Transaction } from "../store/database.ts";
@@ -18,15 +18,8 @@ import type { HandlerQueues, LeasedQueue, OfQueue } from "./handler-queue.ts";
 import { type DueJob, selectDue, selectNextDue } from "./job-queries.ts";
 import { type Finished, writeOutcomes } from "./job-writes.ts";
 
-/** The lease is extended when this much of it is left. */
-const extendBeforeMs = 4_000;
 /** Calls of one queue at once, each for another row. */
 const maxCalls = 8;
-/** How often to look for new calls while some are in progress. */
-const pollMs = 250;
-/** How long a queue is worked on while others wait for a worker. */
-const turnMs = 2_000;
-const recordRetryMs = 500;
 /** What looking for calls, and making one, costs in units of the pace. */
 const unitsOfPoll = 2;
 const unitsOfCall = 2;
@@ -54,11 +47,7 @@ export class QueueWorker {
   readonly #handler: DeclaredHandler;
   readonly #queue: OfQueue;
   readonly #lease: QueueLease;
-  /** The calls in progress, and those whose outcomes are not recorded yet. */
-  readonly #inProgress = new Set<string>();
-  #finished: Finished[] = [];
-  readonly #startedAt = Date.now();
-  #wake = (): void => {};
+  readonly #inProgress = new WorkInProgress<Finished>();
 
   constructor(queue: LeasedQueue, handler: DeclaredHandler, options: WorkerOptions) {
     this.#options = options;
@@ -69,7 +58,7 @@ export class QueueWorker {
 
   /** Looks for new calls soon. */
   wake(): void {
-    this.#wake();
+    this.#inProgress.wake();
   }
 
   /** Works until nothing is due, or others need the turn, and ends the lease. @throws Error if the lease is lost */
@@ -77,17 +66,16 @@ export class QueueWorker {
     for (;;) {
       if (await this.#poll()) return;
       if (this.#inProgress.size === 0) continue;
-      await this.#waitForOutcomes();
-      const finished = this.#finished;
-      this.#finished = [];
-      if (finished.length > 0 || this.#lease.remainingMs <= extendBeforeMs) await this.#record(finished);
+      await this.#inProgress.waitForOutcome();
+      const finished = this.#inProgress.takeOutcomes();
+      if (finished.length > 0 || this.#lease.isEnding) await this.#record(finished);
     }
   }
 
   /** Starts calls that are due. @returns whether the lease has ended */
   async #poll(): Promise<boolean> {
     const { isStopping, isCrowded } = this.#options;
-    const isYielding = isStopping() || (isCrowded() && Date.now() - this.#startedAt > turnMs);
+    const isYielding = isStopping() || (isCrowded() && this.#lease.isTurnOver);
     const room = isYielding ? 0 : maxCalls - this.#inProgress.size;
     if (room > 0) await this.#startDue(room);
     if (this.#inProgress.size > 0) return false;
@@ -104,7 +92,7 @@ export class QueueWorker {
     const next = due.filter(({ id }) => !this.#inProgress.has(id)).slice(0, room);
     pace.charge(next.length * unitsOfCall);
     for (const job of next) {
-      this.#inProgress.add(job.id);
+      this.#inProgress.start(job.id);
       // handled: `#call` does not reject, and the queue has no bounds that it could exceed.
       void slots.run(() => this.#call(job), this.#queue.tenantId);
     }
@@ -115,21 +103,20 @@ export class QueueWorker {
     try {
       const event = await this.#eventOf(job);
       if (typeof event === "string") {
-        this.#finished.push(failed(job, job.attempts, event));
+        this.#inProgress.addOutcome(failed(job, job.attempts, event));
         report("a handler is not called", { ...this.#detailsOf(job), reason: event });
       } else {
         const attempt = job.attempts + 1;
         const outcome = await callHandler(engine, this.#handler, event, attempt, { timeoutMs, stopping });
         // An interrupted call stays due.
-        if (outcome.status === "interrupted") this.#inProgress.delete(job.id);
-        else this.#finished.push(this.#finishedOf(job, outcome));
+        if (outcome.status === "interrupted") this.#inProgress.remove(job.id);
+        else this.#inProgress.addOutcome(this.#finishedOf(job, outcome));
       }
     } catch (err) {
       // The event cannot be read now; the call stays due.
-      this.#inProgress.delete(job.id);
+      this.#inProgress.remove(job.id);
       report("a handler cannot be called; it is tried again", { ...this.#detailsOf(job), err });
     }
-    this.#wake();
   }
 
   /** The event of a call, read once the call can begin, because its row can be large; or why there is no call. */
@@ -162,32 +149,10 @@ export class QueueWorker {
     return { handler: this.#handler.name, job: id, event: eventId };
   }
 
-  /** Waits for an outcome; or until it is time to look for new calls. */
-  async #waitForOutcomes(): Promise<void> {
-    if (this.#finished.length > 0) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timeout = setTimeout(resolve, pollMs);
-    this.#wake = resolve;
-    await promise;
-    clearTimeout(timeout);
-    this.#wake = () => {};
-  }
-
-  /** Tries again until the lease ends: a call whose outcome is not written is made again. */
   async #record(finished: readonly Finished[]): Promise<void> {
-    for (;;)
-      try {
-        const work = async (session: Transaction) => {
-          await writeOutcomes(this.#options.store, session, this.#queue, finished);
-          return true;
-        };
-        if (!(await this.#lease.inTransaction(work))) throw new Error("the lease of the queue is lost");
-        for (const { job } of finished) this.#inProgress.delete(job.id);
-        return;
-      } catch (error) {
-        if (!isUnavailable(error) || this.#lease.remainingMs <= 0) throw error;
-        await new Promise((resolve) => setTimeout(resolve, recordRetryMs));
-      }
+    const { store } = this.#options;
+    await this.#lease.record((session) => writeOutcomes(store, session, this.#queue, finished));
+    for (const { job } of finished) this.#inProgress.remove(job.id);
   }
 }
 

@@ -1,6 +1,8 @@
 // The lease on a queue whose jobs one process works on. Each transaction that writes about the queue first extends the
 // lease, which locks the queue and fails if another process has taken it over.
 
+import { setTimeout as sleep } from "node:timers/promises";
+import { isUnavailable } from "../errors.ts";
 import type { Transaction } from "../store/database.ts";
 import type { Store } from "../store/store.ts";
 import type { JobOutcome, Leased, LeaseQueue } from "./lease-queue.ts";
@@ -13,11 +15,17 @@ export const never = "9999-12-31T00:00:00.000Z";
  * can be shorter than their work.
  */
 export const leaseMs = 6_000;
+/** The lease is extended when this much of it is left. */
+const extendBeforeMs = 4_000;
+/** How long a queue is worked on while others wait for a worker. */
+const turnMs = 2_000;
+const recordRetryMs = 500;
 
 export class QueueLease {
   readonly #store: Store;
   readonly #queues: LeaseQueue<unknown, JobOutcome>;
   readonly #queue: Leased<unknown>;
+  readonly #startedAt = Date.now();
   #until: number;
 
   constructor(store: Store, queues: LeaseQueue<unknown, JobOutcome>, queue: Leased<unknown>) {
@@ -27,9 +35,35 @@ export class QueueLease {
     this.#until = Date.parse(queue.lease.until);
   }
 
-  /** How long the lease lasts. */
-  get remainingMs(): number {
+  /** Whether it is time to extend the lease. */
+  get isEnding(): boolean {
+    return this.#remainingMs <= extendBeforeMs;
+  }
+
+  /** Whether other queues that wait for a worker are next. */
+  get isTurnOver(): boolean {
+    return Date.now() - this.#startedAt > turnMs;
+  }
+
+  get #remainingMs(): number {
     return this.#until - Date.now();
+  }
+
+  /**
+   * Extends the lease, in a transaction that records the outcomes of jobs. Tries again until the lease ends: a job whose
+   * outcome is not recorded is done again.
+   * @throws Error if the lease is lost
+   */
+  async record<T>(work: (session: Transaction) => Promise<T>): Promise<T> {
+    for (;;)
+      try {
+        const recorded = await this.inTransaction(async (session) => ({ result: await work(session) }));
+        if (recorded) return recorded.result;
+        throw new Error("the lease of the queue is lost");
+      } catch (error) {
+        if (!isUnavailable(error) || this.#remainingMs <= 0) throw error;
+        await sleep(recordRetryMs);
+      }
   }
 
   /** Extends the lease, in a transaction with some work. @returns undefined if the lease is lost */

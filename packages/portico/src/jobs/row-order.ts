@@ -6,19 +6,22 @@ import { sql } from "kysely";
 import { compileManyRows, rowColumns, type WriteRows } from "../store/compile/many-rows.ts";
 import type { Store } from "../store/store.ts";
 
+/** Reads the rows, of a JSON list of keys, for which work is pending. */
+type SelectPending = (rowKeys: string) => Promise<readonly { readonly rowKey: string }[]>;
+
 /**
- * When new work is due.
+ * When new work is due, in a transaction that has locked its queue.
  *
  * @param rowKeys of the new work, in the order of its events
- * @param pendingKeys of the rows for which work is pending
  * @returns for each of `rowKeys`, `dueAt`, or null if it waits for earlier work
  */
-export function dueTimes(
+export async function dueTimes(
   rowKeys: readonly string[],
-  pendingKeys: Iterable<string>,
+  selectPending: SelectPending,
   dueAt: string,
-): readonly (string | null)[] {
-  const waiting = new Set(pendingKeys);
+): Promise<readonly (string | null)[]> {
+  const pending = await selectPending(JSON.stringify([...new Set(rowKeys)]));
+  const waiting = new Set(pending.map(({ rowKey }) => rowKey));
   return rowKeys.map((rowKey) => {
     if (waiting.has(rowKey)) return null;
     waiting.add(rowKey);

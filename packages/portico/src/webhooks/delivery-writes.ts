@@ -68,13 +68,9 @@ export async function insertDeliveries(
   { now, dueAt }: { readonly now: string; readonly dueAt: string },
 ): Promise<readonly string[]> {
   const keys = deliveries.map(({ rowKey }) => rowKey);
-  const rowKeys = JSON.stringify([...new Set(keys)]);
-  const pending = await selectPendingRows(store).all(session, { tenantId, endpointId, rowKeys });
-  const due = dueTimes(
-    keys,
-    pending.map(({ rowKey }) => rowKey),
-    dueAt,
-  );
+  const selectPending = (rowKeys: string) =>
+    selectPendingRows(store).all(session, { tenantId, endpointId, rowKeys });
+  const due = await dueTimes(keys, selectPending, dueAt);
   const rows = deliveries.map((delivery, index) => {
     const { eventId, eventType, rowKey, eventTransaction, eventSequence, payload } = delivery;
     return {

@@ -4,8 +4,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Principals } from "../auth/principal.ts";
 import type { Caller } from "../declare/caller.ts";
-import { isUnavailable } from "../errors.ts";
 import type { Pace } from "../jobs/pace.ts";
+import { pollMs, WorkInProgress } from "../jobs/work-in-progress.ts";
 import type { Encryption } from "../lib/encryption.ts";
 import type { FairQueue } from "../lib/fair-queue.ts";
 import type { OutboundFetch } from "../net/outbound-fetch.ts";
@@ -21,8 +21,6 @@ import { type Finished, QueueRecord } from "./queue-record.ts";
 import type { DeliverySchedule } from "./schedule.ts";
 import { lostSecret, signingKeys } from "./secret.ts";
 
-/** The lease is extended when this much of it is left. */
-const extendBeforeMs = 4_000;
 /** Requests to one endpoint at once: one at a time while it fails. */
 const maxRequests = 32;
 /** How long to wait for further outcomes, which are recorded together. */
@@ -31,11 +29,6 @@ const batchDelayMs = 10;
 const minTogether = 8;
 /** What looking for them costs, in units of the pace: a delivery that is sent costs one. */
 const unitsOfPoll = 2;
-/** How long an endpoint is sent to while others wait for a worker. */
-const turnMs = 2_000;
-/** How often to look for new deliveries while requests are in progress. */
-const pollMs = 250;
-const recordRetryMs = 500;
 /** Five days of nothing but failures disable an endpoint. */
 const failingMs = 5 * 24 * 60 * 60 * 1000;
 
@@ -62,13 +55,9 @@ export class EndpointWorker {
   readonly #options: WorkerOptions;
   readonly #endpoint: OfEndpoint;
   readonly #record: QueueRecord;
-  /** The deliveries whose attempts are in progress, or have outcomes that are not recorded yet. */
-  readonly #inProgress = new Set<string>();
-  #finished: Finished[] = [];
+  readonly #inProgress = new WorkInProgress<Finished>();
   #maxRequests: number;
   #target: Target | undefined;
-  readonly #startedAt = Date.now();
-  #wake = (): void => {};
 
   constructor(queue: LeasedQueue, options: WorkerOptions) {
     this.#options = options;
@@ -79,7 +68,7 @@ export class EndpointWorker {
 
   /** Looks for new deliveries soon. */
   wake(): void {
-    this.#wake();
+    this.#inProgress.wake();
   }
 
   /** Sends until nothing is due, or others need the turn, and ends the lease. */
@@ -100,12 +89,12 @@ export class EndpointWorker {
     if (free <= 0) return 0;
     if (!memory.hasRoom(this.#endpoint.tenantId) && !isStopping()) {
       if (this.#isIdle) await sleep(pollMs);
-      if (this.#record.remainingMs <= extendBeforeMs) await this.#write([]);
+      if (this.#record.isEnding) await this.#record.write(this.#endpoint, []);
       return 0;
     }
     const room = Math.min(free, Math.max(minTogether, Math.floor(pace.burst)));
     await pace.take(room + unitsOfPoll);
-    if (this.#record.remainingMs <= extendBeforeMs) await this.#write([]);
+    if (this.#record.isEnding) await this.#record.write(this.#endpoint, []);
     return room;
   }
 
@@ -115,7 +104,7 @@ export class EndpointWorker {
     const target = await findEndpoint(store, store.database, this.#endpoint);
     this.#target = target;
     if (!target?.isEnabled && this.#isIdle) return this.#record.abandon(this.#endpoint, target !== undefined);
-    const isYielding = isStopping() || (isCrowded() && Date.now() - this.#startedAt > turnMs);
+    const isYielding = isStopping() || (isCrowded() && this.#record.isTurnOver);
     const caller = target?.isEnabled ? await this.#callerOf(target) : undefined;
     const started = target && caller && !isYielding ? await this.#startDue(target, caller, room) : 0;
     pace.charge(started - room);
@@ -151,14 +140,14 @@ export class EndpointWorker {
       throw error;
     });
     for (const [index, delivery] of next.entries()) {
-      this.#inProgress.add(delivery.id);
+      this.#inProgress.start(delivery.id);
       const message = messages.get(delivery);
       const free = (): void => memory.free(tenantId, sizes[index]!);
       if (typeof message === "object") this.#send(target, keys, delivery, message, free);
       else {
         free();
         const reason = keys.length > 0 ? "A policy could not be evaluated." : lostSecret;
-        this.#finished.push(
+        this.#inProgress.addOutcome(
           message === undefined ? postponed(schedule, delivery, reason) : failed(delivery, message),
         );
       }
@@ -192,55 +181,35 @@ export class EndpointWorker {
     attempted.then(
       (attempt) => {
         free();
-        this.#finished.push(outcomeOf(schedule, delivery, attempt));
         this.#maxRequests = attempt.error === null ? maxRequests : 1;
-        this.#wake();
+        this.#inProgress.addOutcome(outcomeOf(schedule, delivery, attempt));
       },
       (err: unknown) => {
         // The delivery stays due.
         free();
         this.#options.report("a webhook delivery could not be attempted", { delivery: delivery.id, err });
-        this.#inProgress.delete(delivery.id);
-        this.#wake();
+        this.#inProgress.remove(delivery.id);
       },
     );
   }
 
   /** Waits for an outcome, and a little for others; or until it is time to look for new deliveries. */
   async #waitForOutcomes(): Promise<void> {
-    if (this.#finished.length === 0) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const timeout = setTimeout(resolve, pollMs);
-      this.#wake = resolve;
-      await promise;
-      clearTimeout(timeout);
-      this.#wake = () => {};
-    }
-    if (this.#finished.length > 0 && this.#inProgress.size > this.#finished.length) await sleep(batchDelayMs);
+    await this.#inProgress.waitForOutcome();
+    const { outcomes, size } = this.#inProgress;
+    if (outcomes > 0 && size > outcomes) await sleep(batchDelayMs);
   }
 
   async #recordOutcomes(): Promise<void> {
     const target = this.#target;
-    const finished = this.#finished;
-    this.#finished = [];
-    if (finished.length === 0 && this.#record.remainingMs > extendBeforeMs) return;
-    const failingSince = await this.#write(finished);
-    for (const { delivery } of finished) this.#inProgress.delete(delivery.id);
+    const finished = this.#inProgress.takeOutcomes();
+    if (finished.length === 0 && !this.#record.isEnding) return;
+    const failingSince = await this.#record.write(this.#endpoint, finished);
+    for (const { delivery } of finished) this.#inProgress.remove(delivery.id);
     if (!target?.isEnabled) return;
     const isGone = finished.some(({ attempt }) => attempt?.status === goneStatus);
     if (isGone) await this.#options.disable(target, "gone");
     else if (failingSince !== null && Date.parse(failingSince) <= Date.now() - failingMs)
       await this.#options.disable(target, "failing");
-  }
-
-  /** Tries again until the lease ends: deliveries whose outcome is not written are sent again. */
-  async #write(finished: readonly Finished[]): Promise<string | null> {
-    for (;;)
-      try {
-        return await this.#record.write(this.#endpoint, finished);
-      } catch (error) {
-        if (!isUnavailable(error) || this.#record.remainingMs <= 0) throw error;
-        await sleep(recordRetryMs);
-      }
   }
 }

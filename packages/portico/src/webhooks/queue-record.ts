@@ -35,18 +35,22 @@ export class QueueRecord {
     this.#lease = new QueueLease(store, queues, queue);
   }
 
-  /** How long the lease lasts. */
-  get remainingMs(): number {
-    return this.#lease.remainingMs;
+  /** As of the lease. */
+  get isEnding(): boolean {
+    return this.#lease.isEnding;
+  }
+
+  get isTurnOver(): boolean {
+    return this.#lease.isTurnOver;
   }
 
   /**
-   * Writes outcomes, and extends the lease.
+   * Writes outcomes, and extends the lease. Tries again until the lease ends.
    * @returns since when the endpoint fails; null if it does not
    * @throws Error if the lease is lost: another process attempts these deliveries again
    */
   async write(endpoint: OfEndpoint, finished: readonly Finished[]): Promise<string | null> {
-    const failingSince = await this.#lease.inTransaction(async (session) => {
+    return this.#lease.record(async (session) => {
       await writeOutcomes(this.#store, session, endpoint, finished);
       const attempts = finished.flatMap(({ attempt }) => attempt ?? []);
       if (attempts.some(({ error }) => error === null))
@@ -57,8 +61,6 @@ export class QueueRecord {
       }
       return null;
     });
-    if (failingSince === undefined) throw new Error("the lease of the queue is lost");
-    return failingSince;
   }
 
   /** Ends the lease, unless something is due. @param isForced ends it in any case @returns whether it has ended */

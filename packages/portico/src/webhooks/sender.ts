@@ -3,7 +3,9 @@
 
 import { randomUUID } from "node:crypto";
 import { leaseMs } from "../jobs/queue-lease.ts";
+import { QueueWorkers } from "../jobs/queue-workers.ts";
 import { FairQueue } from "../lib/fair-queue.ts";
+import { timestampOf } from "../lib/timestamp.ts";
 import type { OutboundFetch } from "../net/outbound-fetch.ts";
 import { EndpointQueues, type LeasedQueue } from "./endpoint-queue.ts";
 import { EndpointWorker, type WorkerOptions } from "./endpoint-worker.ts";
@@ -28,7 +30,7 @@ export class DeliverySender {
   readonly #options: WorkerOptions;
   readonly #outbound: OutboundFetch;
   readonly #queues: EndpointQueues;
-  readonly #workers = new Map<string, { readonly worker: EndpointWorker; readonly done: Promise<void> }>();
+  readonly #workers = new QueueWorkers();
   readonly #stopping = new AbortController();
 
   constructor(options: SenderOptions) {
@@ -57,7 +59,7 @@ export class DeliverySender {
 
   /** Looks for new deliveries of the endpoints that are being sent to. */
   wake(): void {
-    for (const { worker } of this.#workers.values()) worker.wake();
+    this.#workers.wake();
   }
 
   /** Waits for requests in progress. After the timeout they are aborted, and attempted again later. */
@@ -66,27 +68,17 @@ export class DeliverySender {
     this.#options.pace.end();
     this.wake();
     const timeout = setTimeout(() => this.#outbound.close(), timeoutMs);
-    await Promise.all([...this.#workers.values()].map(({ done }) => done));
+    await this.#workers.end();
     clearTimeout(timeout);
     this.#outbound.close();
   }
 
   #start(queue: LeasedQueue): void {
-    const worker = new EndpointWorker(queue, this.#options);
-    const done = worker
-      .run()
-      .catch((err: unknown) => {
-        // The queue is due again at the end of the lease.
-        this.#options.report("the deliveries of a webhook endpoint are interrupted", {
-          endpoint: queue.id,
-          err,
-        });
-      })
-      .finally(() => this.#workers.delete(queue.lease.id + queue.id));
-    this.#workers.set(queue.lease.id + queue.id, { worker, done });
+    this.#workers.start(new EndpointWorker(queue, this.#options), (err) =>
+      this.#options.report("the deliveries of a webhook endpoint are interrupted", {
+        endpoint: queue.id,
+        err,
+      }),
+    );
   }
-}
-
-function timestampOf(time: number): string {
-  return new Date(time).toISOString();
 }
