@@ -20,7 +20,7 @@ export interface Options {
 export const help = `npm run bench -- [options]
 
 Measures Portico and a bare node:http server in turn and prints Portico's share of that limit.
-It takes about twelve minutes for each database. PostgreSQL is measured if BENCH_DATABASE_URL names a
+It takes about twenty minutes for each database. PostgreSQL is measured if BENCH_DATABASE_URL names a
 database (postgres://user:password@host/name); the bench creates a schema of its own and drops it.
 
   --seconds N        how long each server is measured in each round (2)
