@@ -35,11 +35,12 @@ export class QueueRecord {
     this.#lease = new QueueLease(store, queues, queue);
   }
 
-  /** As of the lease. */
+  /** Whether it is time to extend the lease. */
   get isEnding(): boolean {
     return this.#lease.isEnding;
   }
 
+  /** Whether other endpoints that wait for a worker are next. */
   get isTurnOver(): boolean {
     return this.#lease.isTurnOver;
   }
