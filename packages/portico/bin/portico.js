@@ -5,10 +5,14 @@
 //   take about a third more CPU time, most of it in V8's helper threads.
 // - The old generation is collected when it has grown by half, instead of when it has doubled, and compacted more: with
 //   `--optimize-for-size`, which would also shrink the young generation below the minimum above. When it was collected
-//   after a fifth, requests took a third more CPU time on PostgreSQL. These options are set once everything is loaded: V8
-//   takes no compiled code that was made with other values, such as that of Node's own modules.
+//   after a fifth, requests took a third more CPU time on PostgreSQL.
+// - New objects begin in the young generation (`--no-allocation-site-pretenuring`). Otherwise V8 decides during slow
+//   requests, whose objects live for long, that those of later requests belong to the old generation: after a few slow
+//   searches, every request took up to twice as much CPU time, and this did not pass.
 // - malloc (glibc's; others pass the names over) has one arena, and returns blocks of 8 KiB to the system at once, above
 //   all those of V8's compilers. With 32 KiB a server takes 8 MB more, and as much CPU time.
+// Options of the old generation are set once everything is loaded: V8 takes no compiled code that was made with other
+// values, such as that of Node's own modules.
 // The line above has at most 127 characters, because Linux before 5.1 ignores the rest.
 // Maglev stays on: without it, hot functions wait for TurboFan, whose threads take a quarter more CPU time in all.
 
@@ -25,3 +29,4 @@ module.enableCompileCache();
 await import("../src/cli/portico.ts");
 setFlagsFromString("--heap-growing-percent=50");
 setFlagsFromString("--optimize-for-size");
+setFlagsFromString("--no-allocation-site-pretenuring");
