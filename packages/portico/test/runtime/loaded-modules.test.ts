@@ -75,5 +75,5 @@ test("V8 takes the compiled modules of Node with the options in the first line o
   const tag = (...words: readonly string[]): string =>
     execFileSync(process.execPath, [...words, "-p", "v8.cachedDataVersionTag()"], { encoding: "utf8" });
   equal(tag(...options), tag());
-  notEqual(tag("--heap-growing-percent=50"), tag());
+  notEqual(tag("--heap-growing-percent=30"), tag());
 });
