@@ -8,7 +8,7 @@
 //   half, a server took up to 18 MB more on PostgreSQL.
 // - New objects begin in the young generation (`--no-allocation-site-pretenuring`). Otherwise V8 decides during slow
 //   requests, whose objects live for long, that those of later requests belong to the old generation: after a few slow
-//   searches, every request took up to twice as much CPU time, and this did not pass.
+//   searches, every request took about two to three times as much CPU time, and this did not pass.
 // - malloc (glibc's; others pass the names over) has one arena, and returns blocks of 8 KiB to the system at once, above
 //   all those of V8's compilers. With 32 KiB a server takes 8 MB more, and as much CPU time.
 // Options of the old generation are set once everything is loaded: V8 takes no compiled code that was made with other

@@ -1,6 +1,6 @@
 // The modules that a command or a server loads, and how. A server loads hundreds more than a command.
 
-import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
+import { deepEqual, equal, match, notEqual, ok } from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -71,9 +71,30 @@ test("a server on SQLite loads what describes the API, tools, Node's fetch, the 
 });
 
 test("V8 takes the compiled modules of Node with the options in the first line of the program", () => {
-  const [, ...options] = /node( --\S+)+$/.exec(readFileSync(program, "utf8").split("\n")[0]!)![0].split(" ");
+  const { first, later } = optionsOfProgram();
   const tag = (...words: readonly string[]): string =>
     execFileSync(process.execPath, [...words, "-p", "v8.cachedDataVersionTag()"], { encoding: "utf8" });
-  equal(tag(...options), tag());
-  notEqual(tag("--heap-growing-percent=30"), tag());
+  equal(tag(...first), tag());
+  notEqual(tag(...later), tag());
 });
+
+test("V8 knows every option that the program sets", () => {
+  const { first, later } = optionsOfProgram();
+  equal(first.length, 2);
+  equal(later.length, 3);
+  const known = execFileSync(process.execPath, ["--v8-options"], { encoding: "utf8" });
+  for (const option of [...first, ...later]) {
+    const [, name] = /^--(?:no-)?([^=]+)/.exec(option)!;
+    match(known, new RegExp(`^  --${name} `, "m"));
+  }
+});
+
+/** The options of V8 in the first line of the program, and those that it sets once everything is loaded. */
+function optionsOfProgram(): { readonly first: readonly string[]; readonly later: readonly string[] } {
+  const source = readFileSync(program, "utf8");
+  const [, ...first] = /node( --\S+)+$/.exec(source.split("\n")[0]!)![0].split(" ");
+  return {
+    first,
+    later: [...source.matchAll(/^setFlagsFromString\("(\S+)"\)/gm)].map(([, option]) => option!),
+  };
+}
