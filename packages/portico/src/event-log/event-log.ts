@@ -130,9 +130,9 @@ export class EventLog {
       followed ?? Position.start,
       since === undefined ? Position.start : await this.#reader.positionBefore(since),
     );
-    let end = await this.#reader.completeUntil();
-    if (until !== undefined)
-      end = Position.earliest(end, await this.#reader.positionAfter(Date.parse(until)));
+    let end = await (until === undefined
+      ? this.#reader.completeUntil()
+      : this.#reader.positionAfter(Date.parse(until)));
     if (cursor && readsOlder) end = Position.earliest(end, cursor.previous);
     if (cursor && !readsOlder) {
       start = Position.latest(start, cursor);

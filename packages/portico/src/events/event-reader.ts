@@ -133,7 +133,7 @@ export class EventReader {
     return positionBefore(this.#store, time);
   }
 
-  /** A position after all events that were recorded at a time or earlier. @param time milliseconds since 1970 */
+  /** `completeUntil`, or earlier, but after all events that were recorded at a time or earlier. @param time milliseconds since 1970 */
   positionAfter(time: number): Promise<Position> {
     return positionAfter(this.#store, time);
   }

@@ -8,7 +8,7 @@ import { defineQuery, type ParametersOf } from "../store/own-tables/query.ts";
 import type { Store } from "../store/store.ts";
 import { eventsTable } from "./event.ts";
 import { positionOf, selectNewest, transactionId } from "./event-queries.ts";
-import { completePosition } from "./horizon.ts";
+import { completePosition, presentPosition } from "./horizon.ts";
 import { Position } from "./position.ts";
 
 /** How much later than its time an event can be recorded, and how much clocks can differ. */
@@ -56,15 +56,25 @@ const selectNear = defineQuery(
 
 /** A position before all events that were recorded at a time or later. @param time milliseconds since 1970 */
 export async function positionBefore(store: Store, time: number): Promise<Position> {
-  const found = await firstAt(store, time - toleranceMs);
-  if (!found) return completePosition(store);
-  const { transactionId: transaction, sequence } = positionOf(found);
-  return transaction === 0 ? new Position(0, sequence - 1) : Position.before(transaction);
+  return (await lastBefore(store, time - toleranceMs)) ?? completePosition(store);
 }
 
-/** A position after all events that were recorded at a time or earlier. @param time milliseconds since 1970 */
-export function positionAfter(store: Store, time: number): Promise<Position> {
-  return positionBefore(store, time + 2 * toleranceMs);
+/**
+ * A position after all complete events that were recorded at a time or earlier. It is complete, too: no event will be
+ * added before it. @param time milliseconds since 1970
+ */
+export async function positionAfter(store: Store, time: number): Promise<Position> {
+  const complete = await presentPosition(store);
+  const last = await lastBefore(store, time + toleranceMs);
+  return last ? Position.earliest(complete, last) : complete;
+}
+
+/** The position before the first event at about a time or later; undefined if all events are earlier. */
+async function lastBefore(store: Store, time: number): Promise<Position | undefined> {
+  const found = await firstAt(store, time);
+  if (!found) return undefined;
+  const { transactionId: transaction, sequence } = positionOf(found);
+  return transaction === 0 ? new Position(0, sequence - 1) : Position.before(transaction);
 }
 
 /** The event of a tenant with this id, without its row. @param id a valid id */

@@ -54,8 +54,9 @@ export async function horizonOf({ database }: Pick<Store, "database">): Promise<
   return Number(own ?? xmax);
 }
 
-/** How long a reader waits for the transactions that were in progress when it began. */
+/** How long a reader waits for the transactions that were in progress when it began, and how often it asks at least. */
 const maxWaitMs = 100;
+const minAttempts = 3;
 const waitIntervalMs = 5;
 
 /**
@@ -66,9 +67,12 @@ const waitIntervalMs = 5;
 export async function presentPosition(store: Store): Promise<Position> {
   if (!store.database.isRemote) return completePosition(store);
   const next = await nextTransactionOf(store);
-  for (const until = performance.now() + maxWaitMs; ; await sleep(waitIntervalMs)) {
+  const until = performance.now() + maxWaitMs;
+  for (let attempts = 1; ; attempts++) {
     const horizon = await horizonOf(store);
-    if (horizon >= next || performance.now() > until) return Position.before(horizon);
+    const isLate = attempts >= minAttempts && performance.now() > until;
+    if (horizon >= next || isLate) return Position.before(horizon);
+    await sleep(waitIntervalMs);
   }
 }
 

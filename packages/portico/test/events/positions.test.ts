@@ -6,6 +6,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import postgres from "postgres";
+import { positionAfter } from "../../src/events/event-search.ts";
 import { EventFeed, type FeedOptions } from "../../src/events/feed.ts";
 import { forgetRestoredTransactions } from "../../src/events/horizon.ts";
 import { Position } from "../../src/events/position.ts";
@@ -203,6 +204,36 @@ describe("positions of events (PostgreSQL)", { skip: whyNoPostgres() }, () => {
       own.release();
       await received.end();
       await other.end({ timeout: 0 });
+    }
+  });
+
+  test("the position after a time waits for a transaction that is in progress, as the one without a time does", async () => {
+    const earlier = await sql.reserve();
+    await earlier`begin`;
+    await earlier`select pg_current_xact_id()`;
+    await sql.unsafe(insertion("read"));
+    const [{ transaction, sequence }] =
+      (await sql`select transaction_id as transaction, sequence from events where row_id = 'read'`) as unknown as [
+        { transaction: string; sequence: string },
+      ];
+    const { database } = stores[0]!;
+    let isOpen = true;
+    const query: typeof database.query = async (statement, input) => {
+      const rows = await database.query(statement, input);
+      // The transaction ends once the reader has seen that it is in progress.
+      if (isOpen && statement.sql.includes("pg_locks")) {
+        isOpen = false;
+        await earlier`commit`;
+      }
+      return rows;
+    };
+    const watched = { ...stores[0]!, database: { ...database, isRemote: true, query } } as Store;
+    try {
+      const position = await positionAfter(watched, Date.now());
+      assert.ok(!new Position(Number(transaction), Number(sequence)).isAfter(position), String(position));
+      assert.equal(isOpen, false);
+    } finally {
+      earlier.release();
     }
   });
 
