@@ -1,7 +1,7 @@
 // The operations on rows, with authorization, validation, hooks and events. Every protocol calls them.
 
 import { randomUUID } from "node:crypto";
-import { lockTenant } from "../auth/tenants/existing-tenant.ts";
+import { keepTenant } from "../auth/tenants/existing-tenant.ts";
 import type { Caller } from "../declare/caller.ts";
 import type { Rows } from "../declare/rows.ts";
 import { Problem } from "../errors.ts";
@@ -216,7 +216,7 @@ export class Engine extends Writes {
    */
   async inTransaction<T>(caller: Caller, work: (rows: Rows, session: Transaction) => Promise<T>): Promise<T> {
     return this.#store.transaction(async (session) => {
-      if (!(await lockTenant(this.#store).first(session, { id: caller.tenantId })))
+      if (!(await keepTenant(this.#store).first(session, { id: caller.tenantId })))
         throw new Problem("not_found", "The tenant was deleted.");
       return work(this.rowsIn(session, caller), session);
     });

@@ -3,7 +3,7 @@
 import { rm } from "node:fs/promises";
 import { sql } from "kysely";
 import { invalidCredential } from "../auth/presented-credential.ts";
-import { lockTenant } from "../auth/tenants/existing-tenant.ts";
+import { keepTenant } from "../auth/tenants/existing-tenant.ts";
 import type { Caller } from "../declare/caller.ts";
 import { InvalidInput } from "../engine/validation/invalid-input.ts";
 import { type InputError, Problem } from "../errors.ts";
@@ -89,7 +89,7 @@ export class Uploads {
       ...{ table: resource.table, column, ...file },
     };
     const record = async (own: Session): Promise<void> => {
-      if (!(await lockTenant(this.#store).first(own, { id: caller.tenantId }))) throw invalidCredential();
+      if (!(await keepTenant(this.#store).first(own, { id: caller.tenantId }))) throw invalidCredential();
       await insertFile(this.#store).run(own, announced);
       await this.#requireRoom(own, caller.tenantId);
     };

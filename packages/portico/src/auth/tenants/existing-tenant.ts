@@ -7,7 +7,7 @@ import type { OwnHookContext } from "../own-hook-context.ts";
 import { invalidCredential } from "../presented-credential.ts";
 
 /** Finds a tenant, and keeps it until the transaction ends. */
-export const lockTenant = defineQuery(
+export const keepTenant = defineQuery(
   [tenantsTable],
   (db, { id }: ParametersOf<{ id: string }>, { name }) => {
     const tenant = db.selectFrom("tenants").select("id").where("id", "=", id);
@@ -20,5 +20,5 @@ export const lockTenant = defineQuery(
  * @throws Problem `invalid_credential`
  */
 export async function requireTenant({ caller: { tenantId }, query }: OwnHookContext): Promise<void> {
-  if ((await query(lockTenant, { id: tenantId })).length === 0) throw invalidCredential();
+  if ((await query(keepTenant, { id: tenantId })).length === 0) throw invalidCredential();
 }

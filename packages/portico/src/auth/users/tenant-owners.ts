@@ -24,12 +24,15 @@ interface OfTenant {
   readonly tenantId: string;
 }
 
-/** Writes that depend on all users of a tenant take turns. SQLite has one writer in any case. */
+/**
+ * Writes that depend on all users of a tenant take turns. SQLite has one writer in any case. The lock does not conflict with
+ * those of foreign keys and of `keepTenant`, which the transactions may have already: two of them would deadlock otherwise.
+ */
 export const lockTenant = defineQuery(
   [tenantsTable],
   (db, { id }: ParametersOf<{ id: string }>, { name }) => {
     const tenant = db.selectFrom("tenants").select("id").where("id", "=", id);
-    return name === "postgres" ? tenant.forUpdate() : tenant;
+    return name === "postgres" ? tenant.forNoKeyUpdate() : tenant;
   },
 );
 

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { countDirectly } from "../../support/database-reader.ts";
 import { requestGraphql } from "../../support/graphql/request.ts";
 import { subscriptionStarted } from "../../support/graphql/subscriptions.ts";
 import { TestSocket } from "../../support/graphql/web-socket.ts";
@@ -122,5 +123,34 @@ onEachDatabase("concurrent changes of roles", (database) => {
       status: 200,
       body: { user: { id: tenant.userId, role: "owner" } },
     });
+  });
+});
+
+// A database of its own, whose deadlocks are counted.
+onEachDatabase("users that are created at once", (database) => {
+  const server = serve(database);
+
+  test("by several processes, and by operations of several mutations, are all created, without a deadlock", async () => {
+    const owner = await makeTenant(server.workspace, "*");
+    const created = async (): Promise<number> => {
+      const { body } = await server.request("/users?perPage=1", { key: owner.key });
+      return body.pagination.total;
+    };
+    const before = await created();
+    const emails = Array.from({ length: 16 }, (_, index) => `at.once.${index}@example.com`);
+    const mutation = (name: string, email: string) =>
+      `${name}: createUser(input: { name: "${name}", email: "${email}" }) { id }`;
+    await Promise.all([
+      ...emails.slice(0, 8).map((email) => makeUser(server, email, "--tenant", owner.id)),
+      ...emails.slice(8).map(async (email) => {
+        const both = `mutation { ${mutation("a", email)} ${mutation("b", `second.${email}`)} }`;
+        const { body, text } = await requestGraphql(server, both, { key: owner.key });
+        assert.equal(body.errors, undefined, text);
+      }),
+    ]);
+    assert.equal(await created(), before + 8 + 2 * 8);
+    if (database !== "postgres") return;
+    const deadlocks = "select deadlocks from pg_stat_database where datname = current_database()";
+    assert.equal(await countDirectly(server.workspace.databaseUrl, deadlocks), 0);
   });
 });
