@@ -79,7 +79,7 @@ const reads = {
 };
 
 const timestamp = (name: string): string =>
-  `to_char(${name} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  `substr(to_json(${name} + interval '1 microsecond')::text, 2, 23) || 'Z'`;
 
 const expected: Readonly<Record<Dialect["name"], Readonly<Record<keyof typeof reads, string>>>> = {
   sqlite: {
