@@ -9,6 +9,7 @@ import { newPostId } from "./row-id.ts";
 type Columns = Record<string, SQLInputValue>;
 
 const rowsOfTransaction = 250;
+const unwritten: ReadonlySet<string> = new Set(["row_no", "sequence", "updated_at"]);
 const [file, words = ""] = process.argv.slice(2);
 const count = Number(words);
 const database = new DatabaseSync(file!);
@@ -37,7 +38,7 @@ function insert(line: string): void {
   const row = { id, title, body, status, authorId: post.author_id, createdAt: now, updatedAt: now };
   run(insertPost, {
     ...post,
-    ...{ id, title, body, status, created_at: now, updated_at: now },
+    ...{ id, title, body, status, created_at: now },
     search_words: `${title} ${body}`.toLowerCase(),
   });
   run(insertEvent, {
@@ -51,9 +52,9 @@ interface Insertion {
   readonly names: readonly string[];
 }
 
-/** The key that SQLite numbers itself is left out. */
+/** What SQLite numbers or computes itself is left out. */
 function insertOf(table: string, row: Columns): Insertion {
-  const names = Object.keys(row).filter((name) => name !== "row_no" && name !== "sequence");
+  const names = Object.keys(row).filter((name) => !unwritten.has(name));
   const places = names.map(() => "?");
   return { statement: database.prepare(`insert into ${table} (${names}) values (${places})`), names };
 }

@@ -194,6 +194,7 @@ function draftOf({ name, declaration }: Resource, currentVersion: string, isOwn:
   const scopes = declaration.scopes ?? { read: `${scopeName}:read`, write: `${scopeName}:write` };
   return {
     name,
+    isOwn,
     storedName: stored.name,
     title: spaceCase(name),
     plural: several,

@@ -156,6 +156,8 @@ export interface Dependent {
 }
 
 export interface ResourceModel extends Shape {
+  /** Whether it is one of the server itself, and not of the app. */
+  readonly isOwn: boolean;
   /** Its name in recorded events: the first one, if it was renamed. */
   readonly storedName: string;
   /** Its name in messages: `api key`. */

@@ -39,7 +39,7 @@ onEachDatabase("a change of the layout", (database) => {
         assert.equal(code, 0, stderr);
         assert.match(stdout, /^The database is up to date/);
         if (database === "sqlite")
-          assert.equal(existsSync(`${fileURLToPath(workspace.databaseUrl)}.layout-2`), false);
+          assert.equal(existsSync(`${fileURLToPath(workspace.databaseUrl)}.layout-3`), false);
       }),
   );
 

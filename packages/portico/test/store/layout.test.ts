@@ -257,8 +257,8 @@ onEachDatabase("a database of layout 1", (database) => {
       const rows = await before(workspace);
       if (database === "sqlite") {
         const file = fileURLToPath(workspace.databaseUrl);
-        writeFileSync(`${file}.layout-2`, "the beginning of a copy");
-        writeFileSync(`${file}.layout-2-wal`, "its log");
+        writeFileSync(`${file}.layout-3`, "the beginning of a copy");
+        writeFileSync(`${file}.layout-3-wal`, "its log");
       } else {
         const sql = postgres(workspace.databaseUrl, { max: 1, onnotice: () => {} });
         await sql
@@ -270,6 +270,6 @@ onEachDatabase("a database of layout 1", (database) => {
       assert.equal((await migrate(workspace, "--layout", "--yes", ...owners)).code, 0);
       assert.deepEqual(await after(workspace), rows);
       if (database === "sqlite")
-        assert.equal(existsSync(`${fileURLToPath(workspace.databaseUrl)}.layout-2`), false);
+        assert.equal(existsSync(`${fileURLToPath(workspace.databaseUrl)}.layout-3`), false);
     }));
 });

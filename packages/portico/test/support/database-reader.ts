@@ -3,6 +3,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import postgres from "postgres";
+import type { DatabaseName } from "../../src/store/schema/table.ts";
+import { storedUpdatedAt } from "../../src/store/update-time.ts";
 
 export interface DatabaseReader {
   rows(sql: string): Promise<unknown[][]>;
@@ -18,6 +20,11 @@ export interface DatabaseReader {
 /** @param url the `DATABASE_URL` of a workspace */
 export function openReader(url: string): DatabaseReader {
   return url.startsWith("file:") ? sqliteReader(fileURLToPath(new URL(url))) : postgresReader(url);
+}
+
+/** The column in which a row of an app's resource stores the time of an update. */
+export function updatedAtColumn(database: DatabaseName): string {
+  return database === "sqlite" ? storedUpdatedAt : "updated_at";
 }
 
 /** Runs one statement that writes without the server. @param url the `DATABASE_URL` of a workspace */

@@ -124,7 +124,8 @@ export interface OwnerChoice {
  */
 export async function planRoles(store: Store, model: Model, choice: OwnerChoice): Promise<RolePlan> {
   const tables = await existingTables(store);
-  refuseOldLayout(tables);
+  // What distinguishes later layouts does not matter here.
+  refuseOldLayout(store.dialect.name, tables, []);
   const existing = tables.get("users");
   if (!existing) refuseNames(choice);
   if (!existing) return { owners: [], reducedKeys: [] };

@@ -21,7 +21,7 @@ export interface LayoutMigration {
 /** @throws OperatorError if it is not confirmed, or not possible */
 export async function migrateLayout(migration: LayoutMigration): Promise<CommandOutput> {
   const { databaseUrl, tables, check, complete, isConfirmed } = migration;
-  if (!(await hasOldLayout(databaseUrl, check)))
+  if (!(await hasOldLayout(databaseUrl, tables, check)))
     return { json: { isChanged: false }, lines: ["The database has the current layout."] };
   if (!isConfirmed)
     await confirm(

@@ -33,7 +33,7 @@ async function databaseSteps(assembly: Assembly): Promise<readonly UpgradeStep[]
   const file = databaseFile(settings.databaseUrl);
   // Opening it would create it.
   if (file !== undefined && !existsSync(file)) return [];
-  if (await hasOldLayout(settings.databaseUrl, async () => {})) {
+  if (await hasOldLayout(settings.databaseUrl, tables, async () => {})) {
     return [
       {
         about: "database",

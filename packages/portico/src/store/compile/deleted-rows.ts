@@ -11,6 +11,7 @@ import type { Dialect } from "../dialect.ts";
 import { storedAttributes } from "../schema/resource-table.ts";
 import { type ColumnType, searchColumn } from "../schema/table.ts";
 import { compile, parameter } from "../statement.ts";
+import { writtenColumn } from "../update-time.ts";
 import { rowJson } from "./row.ts";
 
 interface OfTenant {
@@ -96,7 +97,7 @@ export function compileRestore(dialect: Dialect, resource: ResourceModel): State
     const cleared = references.get(name);
     return cleared ? restorableReference(resource, cleared) : sql.ref(`d.${name}`);
   });
-  const names = [...columns];
+  const names = columns.map((name) => writtenColumn(dialect.name, resource, name));
   if (resource.search.length > 0) {
     // The search words are computed when the rows are read.
     names.push(searchColumn);

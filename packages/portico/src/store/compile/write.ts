@@ -19,6 +19,7 @@ import { storedAttributes } from "../schema/resource-table.ts";
 import { searchColumn } from "../schema/table.ts";
 import { searchText } from "../search/index-terms.ts";
 import { compile, parameter } from "../statement.ts";
+import { writtenColumn } from "../update-time.ts";
 import { columnsOf } from "./columns.ts";
 import { rowJson, rowValue } from "./row.ts";
 
@@ -136,10 +137,10 @@ export function recordedRows(
 
 function insertion(dialect: Dialect, resource: ResourceModel): RawBuilder<unknown> {
   const stored = storedAttributes(resource);
-  const names = ["tenant_no", ...stored.map((attribute) => attribute.column)];
+  const names = ["tenant_no", ...stored.map(({ column }) => writtenColumn(dialect.name, resource, column))];
   const values = [
     parameter(({ tenantNo }: Stored<Insert>) => tenantNo),
-    ...stored.map((attribute) => valueParameter(dialect, attribute)),
+    ...stored.map((attribute) => insertedValue(dialect, resource, attribute)),
   ];
   if (resource.search.length > 0) {
     names.push(searchColumn);
@@ -191,9 +192,10 @@ function updating(
   attributes: readonly Attribute[],
   where: RawBuilder<unknown> = target(),
 ): RawBuilder<unknown> {
-  const assignments = attributes.map(
-    (attribute) => sql`${sql.ref(attribute.column)} = ${valueParameter(dialect, attribute)}`,
-  );
+  const assignments = attributes.map((attribute) => {
+    const column = writtenColumn(dialect.name, resource, attribute.column);
+    return sql`${sql.ref(column)} = ${valueParameter(dialect, attribute)}`;
+  });
   if (attributes.some((attribute) => resource.search.includes(attribute))) {
     assignments.push(
       sql`${sql.ref(searchColumn)} = ${parameter(({ values }: Update) => searchWordsOf(resource, values))}`,
@@ -239,6 +241,15 @@ function targets(dialect: Dialect): RawBuilder<unknown> {
 function target() {
   const tenantNo = parameter((write: Stored<Update | Delete>) => write.tenantNo);
   return sql`tenant_no = ${tenantNo} and id = ${parameter((write: Update | Delete) => write.id)}`;
+}
+
+/** The value of an attribute in a new row, which stores no time of an update where that is computed. */
+function insertedValue(dialect: Dialect, resource: ResourceModel, attribute: Attribute) {
+  if (writtenColumn(dialect.name, resource, attribute.column) === attribute.column)
+    return valueParameter(dialect, attribute);
+  return parameter(({ values }: Insert) =>
+    values.updatedAt === values.createdAt ? null : storedValue(dialect, attribute, values),
+  );
 }
 
 function valueParameter(dialect: Dialect, attribute: Attribute) {

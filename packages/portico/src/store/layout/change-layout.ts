@@ -2,30 +2,35 @@
 
 import { databaseFile, openStore } from "../open.ts";
 import { existingTables } from "../schema/migrate.ts";
-import type { Table } from "../schema/table.ts";
 import type { Store } from "../store.ts";
 import {
   type CheckDatabase,
   type CompleteTables,
   type CopyProgress,
   type LayoutChange,
-  tablesToChange,
+  type TablesToChange,
+  tablesWithTenantId,
 } from "./change.ts";
-import { layoutOf } from "./layout.ts";
+import { type DeclaredTable, layoutOf, tablesToCompute } from "./layout.ts";
 import { changePostgresLayout } from "./postgres.ts";
 import { changeSqliteLayout } from "./sqlite.ts";
 
 /**
  * Whether the database has the layout of an earlier version.
  *
- * @param check is called if it has
+ * @param tables what the declarations need
+ * @param check is called if it has layout 1
  * @throws OperatorError if the database cannot be opened, or `check` refuses it
  */
-export async function hasOldLayout(url: string, check: CheckDatabase): Promise<boolean> {
+export async function hasOldLayout(
+  url: string,
+  tables: readonly DeclaredTable[],
+  check: CheckDatabase,
+): Promise<boolean> {
   return withDatabase(url, async (store) => {
-    const isOld = layoutOf(await existingTables(store)) === 1;
-    if (isOld) await check(store);
-    return isOld;
+    const layout = layoutOf(store.dialect.name, await existingTables(store), tables);
+    if (layout === 1) await check(store);
+    return layout !== undefined && layout !== 3;
   });
 }
 
@@ -40,22 +45,31 @@ export async function hasOldLayout(url: string, check: CheckDatabase): Promise<b
  */
 export async function changeLayout(
   url: string,
-  tables: readonly Pick<Table, "name">[],
+  tables: readonly DeclaredTable[],
   complete: CompleteTables,
   onProgress: CopyProgress,
 ): Promise<LayoutChange | undefined> {
-  const changed = await tablesOfLayout1(url, tables);
+  const changed = await tablesToChange(url, tables);
   if (!changed) return undefined;
   const file = databaseFile(url);
-  if (file === undefined) return changePostgresLayout(url, changed, complete, onProgress);
-  return changeSqliteLayout(file, new Set(changed), complete, onProgress);
+  if (file === undefined) return changePostgresLayout(url, changed.withTenantId, complete, onProgress);
+  return changeSqliteLayout(file, changed, complete, onProgress);
 }
 
-/** The tables whose rows have the id of a tenant; undefined for a database of another layout. */
-function tablesOfLayout1(url: string, tables: readonly Pick<Table, "name">[]): Promise<string[] | undefined> {
+/** What is changed in which tables; undefined for a database of layout 3. */
+function tablesToChange(
+  url: string,
+  declared: readonly DeclaredTable[],
+): Promise<TablesToChange | undefined> {
   return withDatabase(url, async (store) => {
     const existing = await existingTables(store);
-    return layoutOf(existing) === 1 ? tablesToChange(existing, tables) : undefined;
+    const layout = layoutOf(store.dialect.name, existing, declared);
+    if (layout === undefined || layout === 3) return undefined;
+    return {
+      layout,
+      withTenantId: layout === 1 ? tablesWithTenantId(existing, declared) : [],
+      withUpdatedAt: tablesToCompute(existing, declared),
+    };
   });
 }
 

@@ -1,5 +1,6 @@
 // What a change of the layout needs and reports, on both databases.
 
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { OperatorError } from "../../errors.ts";
 import { isOfResource } from "../schema/resource-tables.ts";
 import type { Table } from "../schema/table.ts";
@@ -23,8 +24,17 @@ export type CheckDatabase = (store: Store) => Promise<void>;
 /** Brings the tables of a database to what the declarations need. */
 export type CompleteTables = (store: Store) => Promise<unknown>;
 
+/** The names of the tables that a change of layout changes. */
+export interface TablesToChange {
+  readonly layout: 1 | 2;
+  /** Those whose rows have the id of a tenant. */
+  readonly withTenantId: readonly string[];
+  /** Those that store `updated_at` and are to compute it. SQLite only. */
+  readonly withUpdatedAt: readonly string[];
+}
+
 /** The existing tables whose rows have the id of a tenant: of declarations, and of resources that were declared once. */
-export function tablesToChange(
+export function tablesWithTenantId(
   existing: ReadonlyMap<string, ExistingTable>,
   declared: readonly Pick<Table, "name">[],
 ): string[] {
@@ -40,6 +50,13 @@ export function tablesToChange(
 /** The names of columns in a text of SQL: of constraints, indexes, views. */
 export function withTenantNumber(text: string): string {
   return text.replaceAll(/\btenant_id\b/g, "tenant_no");
+}
+
+/** Runs a query on a SQLite file. */
+export function rowsOf(database: DatabaseSync, text: string, ...values: SQLInputValue[]): unknown[][] {
+  const statement = database.prepare(text);
+  statement.setReturnArrays(true);
+  return statement.all(...values) as unknown as unknown[][];
 }
 
 export function quoted(name: string): string {

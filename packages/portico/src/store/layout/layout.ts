@@ -1,19 +1,66 @@
-// The layout of a database: how all tables name the tenant of a row. In layout 1 each row holds the id of its tenant, in
-// layout 2 its number. `portico migrate --layout` changes it.
+// The layout of a database: what all tables have in common. In layout 1 each row holds the id of its tenant, in layout 2
+// its number. In layout 3, on SQLite, `updated_at` is computed (`store/update-time.ts`); on PostgreSQL it is layout 2.
+// `portico migrate --layout` changes it.
 
 import { OperatorError } from "../../errors.ts";
+import { deletionColumns } from "../../model/soft-deletion.ts";
+import { isOfResource } from "../schema/resource-tables.ts";
+import type { DatabaseName, Table } from "../schema/table.ts";
 import type { ExistingTable } from "../schema/tables.ts";
+import { computesUpdatedAt, updatedAtColumn } from "../update-time.ts";
+
+export type Layout = 1 | 2 | 3;
+
+export type DeclaredTable = Pick<Table, "name" | "resource">;
+
+type ExistingTables = ReadonlyMap<string, ExistingTable>;
 
 /** The layout of the existing tables; undefined for a database without tables. */
-export function layoutOf(existing: ReadonlyMap<string, ExistingTable>): 1 | 2 | undefined {
+export function layoutOf(
+  database: DatabaseName,
+  existing: ExistingTables,
+  declared: readonly DeclaredTable[],
+): Layout | undefined {
   const tenants = existing.get("tenants");
   if (!tenants) return undefined;
-  return tenants.columns.has("no") ? 2 : 1;
+  if (!tenants.columns.has("no")) return 1;
+  const isOld = declared.some(
+    ({ name, resource }) =>
+      resource && computesUpdatedAt(database, resource) && storesUpdatedAt(existing.get(name)),
+  );
+  return isOld ? 2 : 3;
 }
 
-/** @throws OperatorError for a database of layout 1, which this version cannot read */
-export function refuseOldLayout(existing: ReadonlyMap<string, ExistingTable>): void {
-  if (layoutOf(existing) !== 1) return;
+/** The existing tables that compute `updated_at` in layout 3 on SQLite, and do not yet. */
+export function tablesToCompute(existing: ExistingTables, declared: readonly DeclaredTable[]): string[] {
+  const others = new Set(
+    declared
+      .filter(({ resource }) => !resource || !computesUpdatedAt("sqlite", resource))
+      .map(({ name }) => name),
+  );
+  return [...existing]
+    .filter(([name, table]) => !others.has(name) && isOfApp(table) && storesUpdatedAt(table))
+    .map(([name]) => name);
+}
+
+/** Whether a table has the rows of an app's resource, one that was declared once too. */
+function isOfApp(table: ExistingTable): boolean {
+  const isOfTenants = isOfResource(table) || isOfResource(table, "tenant_id");
+  return isOfTenants && !table.columns.has(deletionColumns.with);
+}
+
+function storesUpdatedAt(table: ExistingTable | undefined): boolean {
+  return table?.columns.get(updatedAtColumn)?.isComputed === false;
+}
+
+/** @throws OperatorError for a database of an earlier layout, which this version cannot read */
+export function refuseOldLayout(
+  database: DatabaseName,
+  existing: ExistingTables,
+  declared: readonly DeclaredTable[],
+): void {
+  const layout = layoutOf(database, existing, declared);
+  if (layout === undefined || layout === 3) return;
   throw new OperatorError(
     "the database has the layout of an earlier version; stop its servers, then run portico migrate --layout",
   );

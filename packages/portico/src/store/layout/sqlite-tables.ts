@@ -1,13 +1,13 @@
 // Copies the tables of a SQLite file of layout 1 into a new file of layout 2. The tables are described by the catalogue
 // and not by the declarations: what the declarations change is left to the migration that follows.
 
-import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { isUnavailable, OperatorError } from "../../errors.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { indexPrefix } from "../schema/index-names.ts";
 import { searchTable } from "../schema/table.ts";
 import { translateError } from "../sqlite/connection.ts";
-import { type CopyProgress, quoted, refuseOrphans, withTenantNumber } from "./change.ts";
+import { type CopyProgress, quoted, refuseOrphans, rowsOf, withTenantNumber } from "./change.ts";
 
 const rowsPerBatch = 20_000;
 
@@ -202,10 +202,4 @@ function cannotCopy(type: string, name: string, reason: string): OperatorError {
   return new OperatorError(
     `the ${type} ${name} cannot be carried over (${reason}); drop it first. The database is as it was`,
   );
-}
-
-function rowsOf(database: DatabaseSync, text: string, ...values: SQLInputValue[]): unknown[][] {
-  const statement = database.prepare(text);
-  statement.setReturnArrays(true);
-  return statement.all(...values) as unknown as unknown[][];
 }

@@ -13,46 +13,47 @@ import {
   statSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
 import { OperatorError } from "../../errors.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { standardOptions } from "../database.ts";
 import { SqliteDatabase } from "../sqlite/database.ts";
 import { sqliteDialect } from "../sqlite/dialect.ts";
 import { Store } from "../store.ts";
-import type { CompleteTables, CopyProgress, LayoutChange } from "./change.ts";
+import type { CompleteTables, CopyProgress, LayoutChange, TablesToChange } from "./change.ts";
+import { computeUpdatedAt } from "./computed-times.ts";
 import { copyTables } from "./sqlite-tables.ts";
 
+/** The pages that are copied without a break. */
+const pagesPerBatch = 10_000;
 /** How long another process may take to finish a statement. */
 const lockTimeoutMs = 2_000;
 
-/** The path of the backup of a database file of layout 1. */
-function backupOf(file: string): string {
-  return `${file}.layout-1`;
-}
-
 /**
- * @param changed the names of the tables whose rows have the id of a tenant
  * @param complete creates the indexes, and what the declarations have added
  * @throws OperatorError if it is not possible; the file is then as it was
  */
 export async function changeSqliteLayout(
   file: string,
-  changed: ReadonlySet<string>,
+  { layout, withTenantId, withUpdatedAt }: TablesToChange,
   complete: CompleteTables,
   onProgress: CopyProgress,
 ): Promise<LayoutChange> {
-  const next = `${file}.layout-2`;
-  const backup = backupOf(file);
+  const next = `${file}.layout-3`;
+  const backup = `${file}.layout-${layout}`;
   refuseOtherBackup(file, backup);
   requireSpace(file);
   // What an interrupted change has left behind is locked while another process fills it.
   const database = openExclusively(file, next);
   try {
-    const rows = copyTables(database, changed, onProgress);
+    const copied = layout === 1 ? copyTables(database, new Set(withTenantId), onProgress) : 0;
+    if (layout === 2) await copyDatabase(database, next, { source: "old", rate: pagesPerBatch });
+    const computed = computeUpdatedAt(database, withUpdatedAt, onProgress);
     await completeFile(next, complete);
     replaceFile(file, next, backup);
-    return { tables: changed.size, rows, backup };
+    return layout === 1
+      ? { tables: withTenantId.length, rows: copied, backup }
+      : { tables: withUpdatedAt.length, rows: computed, backup };
   } catch (error) {
     removeDatabase(next);
     if (error instanceof OperatorError) throw error;
@@ -77,7 +78,7 @@ function openExclusively(file: string, next: string): DatabaseSync {
   removeDatabase(next);
   // Only the owner may read email addresses and hashes.
   closeSync(openSync(next, "wx", 0o600));
-  const database = new DatabaseSync(next, { enableForeignKeyConstraints: false });
+  const database = new DatabaseSync(next, { enableForeignKeyConstraints: false, defensive: false });
   try {
     database.exec("pragma journal_mode = off; pragma synchronous = off");
     lockOld(database, file);

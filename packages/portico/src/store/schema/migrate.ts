@@ -155,7 +155,7 @@ async function plan(
 ): Promise<Planned> {
   const dialect = await tableDialect(store);
   const existing = await dialect.existing(session);
-  refuseOldLayout(existing);
+  refuseOldLayout(store.dialect.name, existing, declared);
   const tables = declared.map((table) => tableOn(store.dialect.name, table));
   const record = await findRecord(store, session, existing);
   const remaining = remainingDrops(existing, record, requests);

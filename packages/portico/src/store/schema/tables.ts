@@ -32,6 +32,8 @@ interface ExistingColumn {
   type: string;
   isNullable: boolean;
   hasDefault: boolean;
+  /** Whether it is computed from other columns. */
+  isComputed?: boolean;
   /** The default in SQL, where tables are recreated with it. */
   defaultText?: string;
 }

@@ -7,12 +7,28 @@ import { columnDefinition, defaultOf, foreignKeyDefinition } from "../schema/def
 import type { Column, ForeignKey, Table } from "../schema/table.ts";
 import type { ExistingTable } from "../schema/tables.ts";
 import { compile } from "../statement.ts";
+import { computesUpdatedAt, storedUpdatedAt, updatedAtColumn } from "../update-time.ts";
 import { sqliteDialect } from "./dialect.ts";
 
 export const rowNumber = "row_no";
 
 function definition(column: Column): RawBuilder<unknown> {
   return columnDefinition(sqliteDialect.columnType[column.type], column);
+}
+
+/** The definitions of a stored `updated_at`, and of one that is computed (`store/update-time.ts`). */
+export const updatedAtDefinitions = {
+  stored: `"${updatedAtColumn}" ${sqliteDialect.columnType.timestamp} not null`,
+  computed: `"${storedUpdatedAt}" ${sqliteDialect.columnType.timestamp}, "${updatedAtColumn}" ${sqliteDialect.columnType.timestamp} not null generated always as (coalesce("${storedUpdatedAt}", "created_at")) virtual`,
+} as const;
+
+function computesTime(table: Table): boolean {
+  return table.resource !== undefined && computesUpdatedAt("sqlite", table.resource);
+}
+
+/** The column of a table in which a column is stored. */
+export function storedColumn(table: Table, column: string): string {
+  return column === updatedAtColumn && computesTime(table) ? storedUpdatedAt : column;
 }
 
 /**
@@ -28,11 +44,11 @@ export function createTable(
   const ownNumber = table.columns.find((column) => column.type === "sequence");
   const lines = [
     ...(ownNumber || table.isOrderedByKey ? [] : [sql`${sql.ref(rowNumber)} integer primary key`]),
-    ...table.columns.map((column) =>
-      column === ownNumber
-        ? sql`${sql.ref(column.name)} integer primary key autoincrement`
-        : sql`${definition(column)}${column.hasDefault || added.includes(column) ? defaultOf(column, encodeFill) : defaultIn(existing, column)}`,
-    ),
+    ...table.columns.map((column) => {
+      if (column === ownNumber) return sql`${sql.ref(column.name)} integer primary key autoincrement`;
+      if (storedColumn(table, column.name) !== column.name) return sql.raw(updatedAtDefinitions.computed);
+      return sql`${definition(column)}${column.hasDefault || added.includes(column) ? defaultOf(column, encodeFill) : defaultIn(existing, column)}`;
+    }),
     ...(ownNumber
       ? []
       : [

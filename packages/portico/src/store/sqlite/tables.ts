@@ -20,11 +20,19 @@ import {
 import { type ExistingTable, TableDescription, type TableDialect } from "../schema/tables.ts";
 import { orderTriggerName, recordCreationOrder } from "../search/creation-order.ts";
 import { taggedText } from "../search/index-terms.ts";
+import { storedUpdatedAt } from "../update-time.ts";
 import { isBusy, isConstraintFailure } from "./connection.ts";
 import { completeCounter, createCounter, dropCounter } from "./counter-triggers.ts";
 import { sqliteDialect } from "./dialect.ts";
 import { lockMigrations } from "./migration-lock.ts";
-import { addColumn, addReferences, createTable, encodeFill, rowNumber } from "./table-definitions.ts";
+import {
+  addColumn,
+  addReferences,
+  createTable,
+  encodeFill,
+  rowNumber,
+  storedColumn,
+} from "./table-definitions.ts";
 
 const typeNames = new Map<string, string>([
   ...Object.entries(sqliteDialect.columnType).map(([type, name]) => [name, type] as const),
@@ -60,15 +68,18 @@ export const sqliteTables: TableDialect = {
     const tables = new Map<string, TableDescription>();
     const columns = await rows(
       session,
-      `select t.name, c.name, case when c.pk = 1 and lower(c.type) = 'integer' then 'sequence' else lower(c.type) end, c."notnull" or c.pk, c.dflt_value
-       from sqlite_schema t, pragma_table_info(t.name) c where t.type = 'table' and c.name <> '${rowNumber}'`,
+      `select t.name, c.name, case when c.pk = 1 and lower(c.type) = 'integer' then 'sequence' else lower(c.type) end, c."notnull" or c.pk, c.dflt_value,
+         c.hidden <> 0
+       from sqlite_schema t, pragma_table_xinfo(t.name) c
+       where t.type = 'table' and c.hidden <> 1 and c.name not in ('${rowNumber}', '${storedUpdatedAt}')`,
     );
-    for (const [table, column, type, isNotNull, defaultText] of columns) {
+    for (const [table, column, type, isNotNull, defaultText, isComputed] of columns) {
       const description = tables.get(table as string) ?? new TableDescription();
       description.columns.set(column as string, {
         type: typeNames.get(type as string) ?? String(type),
         isNullable: isNotNull === 0,
         hasDefault: defaultText !== null,
+        isComputed: isComputed === 1,
         ...(defaultText !== null && { defaultText: String(defaultText) }),
       });
       tables.set(table as string, description);
@@ -283,9 +294,10 @@ function rebuild(table: Table, added: readonly Column[], existing: ExistingTable
     ...whole.columns.filter((column) => existing.columns.has(column.name)).map((column) => column.name),
   ];
   const filled = added.filter((column) => column.defaultValue !== undefined);
-  const names = [...copied, ...filled.map((column) => column.name)].map((name) => sql.ref(name));
+  const stored = copied.map((name) => storedColumn(table, name));
+  const names = [...stored, ...filled.map((column) => column.name)].map((name) => sql.ref(name));
   const values = [
-    ...copied.map((name) => sql.ref(name)),
+    ...stored.map((name) => sql.ref(name)),
     ...filled.map((column) => sql.lit(encodeFill(column))),
   ];
   return [

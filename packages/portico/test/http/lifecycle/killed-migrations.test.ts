@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { after as afterAll, before as beforeAll, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openReader } from "../../support/database-reader.ts";
+import { openReader, updatedAtColumn } from "../../support/database-reader.ts";
 import { makeTenant } from "../../support/scenario.ts";
 import {
   type DatabaseName,
@@ -91,7 +91,7 @@ async function addRows(workspace: Workspace, database: DatabaseName, shopId: str
       ? `(with recursive n(n) as (select 1 union all select n + 1 from n where n < ${rowCount}) select n from n)`
       : `(select generate_series(1, ${rowCount}) as n)`;
   await reader.write(
-    `insert into articles (tenant_no, id, name, code, size, stock, shop_id, search_words, created_at, updated_at)
+    `insert into articles (tenant_no, id, name, code, size, stock, shop_id, search_words, created_at, ${updatedAtColumn(database)})
      select (select tenant_no from shops where id = '${shopId}'), 'article_' || (1000000 + n), 'Row ' || n, null, 'small', n,
        '${shopId}', '', ${now}, ${now} from ${numbers} as numbers`,
   );

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { openReader } from "../../support/database-reader.ts";
+import { openReader, updatedAtColumn } from "../../support/database-reader.ts";
 import { untilDone } from "../../support/killed-command.ts";
 import { makeTenant } from "../../support/scenario.ts";
 import {
@@ -53,7 +53,7 @@ onEachDatabase("a migration that is killed at any step", (database) => {
     );
     await withReader((reader) =>
       reader.write(
-        `insert into articles (tenant_no, id, name, code, size, stock, search_words, created_at, updated_at) values ${rows.join(", ")}`,
+        `insert into articles (tenant_no, id, name, code, size, stock, search_words, created_at, ${updatedAtColumn(database)}) values ${rows.join(", ")}`,
       ),
     );
   });

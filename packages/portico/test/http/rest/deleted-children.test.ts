@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { after, before, test } from "node:test";
-import { type DatabaseReader, openReader } from "../../support/database-reader.ts";
+import { type DatabaseReader, openReader, updatedAtColumn } from "../../support/database-reader.ts";
 import { TestStream } from "../../support/graphql/event-stream.ts";
 import { requestGraphql } from "../../support/graphql/request.ts";
 import { subscriptionStarted } from "../../support/graphql/subscriptions.ts";
@@ -26,7 +26,7 @@ onEachDatabase("children of deleted rows", (database) => {
           where post_id = '${postId}'`)
       : reader.write(`insert into comments (${columns}) select ${copies("lpad(i::text, 26, '0')")} from comments,
           generate_series(1, ${count}) as n (i) where post_id = '${postId}'`);
-  const columns = "tenant_no, id, post_id, body, author_id, created_at, updated_at";
+  const columns = `tenant_no, id, post_id, body, author_id, created_at, ${updatedAtColumn(database)}`;
   const copies = (number: string): string =>
     `tenant_no, 'comment_' || ${number}, post_id, body, author_id, created_at, updated_at`;
 
@@ -173,7 +173,7 @@ onEachDatabase("a nested collection that is deleted", (database) => {
   async function container(contained: number): Promise<string> {
     const { id } = await server.create("/shelves", { name: "container" });
     const { id: first } = await server.create("/shelves", { name: "contained", containerId: id });
-    const columns = "tenant_no, id, name, container_id, created_at, updated_at";
+    const columns = `tenant_no, id, name, container_id, created_at, ${updatedAtColumn(database)}`;
     const copies = (number: string): string =>
       `tenant_no, 'shelf_' || ${number} || substr(id, 17), name, container_id, created_at, updated_at`;
     await reader.write(

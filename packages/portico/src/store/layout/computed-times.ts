@@ -1,0 +1,63 @@
+// Lets the tables of a SQLite file compute when their rows were updated, as layout 3 does.
+
+import type { DatabaseSync } from "node:sqlite";
+import { OperatorError } from "../../errors.ts";
+import { updatedAtDefinitions } from "../sqlite/table-definitions.ts";
+import { storedUpdatedAt } from "../update-time.ts";
+import { type CopyProgress, quoted, rowsOf } from "./change.ts";
+
+/**
+ * Renames the stored column and adds the computed one in the text of `create table`, because the stored values of a row
+ * stay as they are: https://www.sqlite.org/lang_altertable.html#otheralter
+ *
+ * @param database not in defensive mode
+ * @returns the number of rows in these tables
+ * @throws OperatorError for a table whose definition is not Portico's
+ */
+export function computeUpdatedAt(
+  database: DatabaseSync,
+  tables: readonly string[],
+  onProgress: CopyProgress,
+): number {
+  let rows = 0;
+  for (const [index, table] of tables.entries()) {
+    redefine(database, table);
+    rows += clearTimes(database, table);
+    onProgress(table, (index + 1) / tables.length);
+  }
+  // The rows are shorter now.
+  database.exec("vacuum");
+  return rows;
+}
+
+function redefine(database: DatabaseSync, table: string): void {
+  const { stored, computed } = updatedAtDefinitions;
+  database.exec("pragma writable_schema = on");
+  const { changes } = database
+    .prepare(
+      "update sqlite_schema set sql = replace(sql, ?, ?) where type = 'table' and name = ? and instr(sql, ?) > 0",
+    )
+    .run(stored, computed, table, stored);
+  // Reads the schema again, and fails if it cannot be parsed.
+  database.exec("pragma writable_schema = reset");
+  if (changes === 1) return;
+  throw new OperatorError(
+    `the table ${table} has another definition of updated_at than ${stored}; the database is as it was`,
+  );
+}
+
+/** @returns the number of rows in the table */
+function clearTimes(database: DatabaseSync, table: string): number {
+  const triggers = rowsOf(
+    database,
+    "select name, sql from sqlite_schema where type = 'trigger' and tbl_name = ?",
+    table,
+  );
+  // No trigger may take this for an update.
+  for (const [name] of triggers) database.exec(`drop trigger ${quoted(String(name))}`);
+  database.exec(
+    `update ${quoted(table)} set ${storedUpdatedAt} = null where ${storedUpdatedAt} = created_at`,
+  );
+  for (const [, text] of triggers) database.exec(String(text));
+  return Number(rowsOf(database, `select count(*) from ${quoted(table)}`)[0]![0]);
+}

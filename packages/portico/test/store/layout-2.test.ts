@@ -1,0 +1,137 @@
+// `portico migrate --layout` on a SQLite database whose rows store `updated_at` even if they were never updated.
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { storedUpdatedAt } from "../../src/store/update-time.ts";
+import { openReader, writeDirectly } from "../support/database-reader.ts";
+import { untilDone } from "../support/killed-command.ts";
+import { layout1Folder, readTexts, recorded, rowsOfLayout } from "../support/layout-1.ts";
+import { answersOf, tablesOfApp, withLayout2 } from "../support/layout-2.ts";
+import { Portico, portico, porticoProcess, type Workspace } from "../support/server.ts";
+
+const options = { cwd: layout1Folder };
+const words = ["migrate", "--layout", "--yes"];
+const migrate = (workspace: Workspace, ...more: string[]) =>
+  portico(workspace, ["migrate", ...more], options);
+const rowsOf = (workspace: Pick<Workspace, "databaseUrl">) => rowsOfLayout(2, workspace);
+const fileOf = ({ databaseUrl }: Workspace): string => fileURLToPath(databaseUrl);
+
+/** How many rows of a table store a time of an update. */
+const storedTimes = async (workspace: Workspace, table: string): Promise<number> =>
+  Number((await readTexts(workspace, `select count(${storedUpdatedAt}) from ${table}`))[0]![0]);
+
+test("a database of layout 2 is refused by migrate and at the start, which name the command", () =>
+  withLayout2(async (workspace) => {
+    const { code, stderr } = await migrate(workspace);
+    assert.equal(code, 1);
+    assert.match(stderr, /^portico: the database has the layout .* portico migrate --layout\n$/);
+    await assert.rejects(Portico.start(workspace, options), /portico migrate --layout/);
+  }));
+
+test("a database of layout 2 has the same rows and answers afterwards, and stores the times of updates only", () =>
+  withLayout2(async (workspace, answers) => {
+    const rows = await rowsOf(workspace);
+    const [[updated]] = (await readTexts(
+      workspace,
+      "select count(*) from notes where updated_at <> created_at",
+    )) as [[string]];
+    assert.ok(Number(updated) > 0);
+    const { code, stdout, stderr } = await migrate(workspace, "--layout", "--yes", "--json");
+    assert.equal(code, 0, stderr);
+    const { isChanged, backup } = JSON.parse(stdout);
+    assert.deepEqual([isChanged, backup], [true, `${fileOf(workspace)}.layout-2`]);
+    assert.deepEqual(await rowsOf(workspace), rows);
+    assert.deepEqual(await rowsOf({ databaseUrl: `file:${backup}` }), rows);
+    assert.deepEqual(await Promise.all(tablesOfApp.map((table) => storedTimes(workspace, table))), [
+      0,
+      Number(updated),
+      0,
+    ]);
+    const reader = openReader(workspace.databaseUrl);
+    assert.deepEqual(await reader.faults(), []);
+    await reader.close();
+    assert.match((await migrate(workspace)).stdout, /^The database is up to date/);
+    assert.match((await migrate(workspace, "--layout")).stdout, /^The database has the current layout/);
+    assert.deepEqual(await answersOf(workspace), answers);
+    // The search index is in the copy, and is written as before.
+    const server = await Portico.start(workspace, options);
+    try {
+      const { key } = recorded[0]!;
+      const body = { title: "Zanzibar" };
+      const created = await server.request("/notes", { method: "POST", body, key });
+      assert.equal(created.body.updatedAt, created.body.createdAt);
+      assert.equal((await server.request("/notes?q=zanzibar", { key })).body.data.length, 1);
+      assert.equal(await storedTimes(workspace, "notes"), Number(updated));
+      const path = `/notes/${created.body.id}`;
+      const changed = await server.request(path, { method: "PATCH", body: { title: "Lamu" }, key });
+      assert.ok(changed.body.updatedAt > created.body.createdAt);
+      assert.equal(await storedTimes(workspace, "notes"), Number(updated) + 1);
+    } finally {
+      await server.stop();
+    }
+  }));
+
+test("a change of layout 2 keeps triggers and indexes that were added by hand, and runs no trigger", () =>
+  withLayout2(async (workspace) => {
+    await writeDirectly(workspace.databaseUrl, "create table changes (id text)");
+    await writeDirectly(
+      workspace.databaseUrl,
+      "create trigger on_update after update on notes begin insert into changes values (new.id); end",
+    );
+    await writeDirectly(workspace.databaseUrl, "create index by_hand on notes (updated_at, title)");
+    assert.equal((await migrate(workspace, "--layout", "--yes")).code, 0);
+    assert.deepEqual(await readTexts(workspace, "select id from changes"), []);
+    await writeDirectly(workspace.databaseUrl, "update notes set rank = 1");
+    const count = "select count(*) from notes";
+    assert.deepEqual(
+      await readTexts(workspace, "select count(*) from changes"),
+      await readTexts(workspace, count),
+    );
+    assert.deepEqual(await readTexts(workspace, `${count} indexed by by_hand where updated_at > ''`), [
+      ...(await readTexts(workspace, count)),
+    ]);
+  }));
+
+test("a change of layout 2 refuses a table whose updated_at was defined by hand, and leaves the database as it was", () =>
+  withLayout2(async (workspace) => {
+    const file = new DatabaseSync(fileOf(workspace));
+    file.exec(`create table mine (tenant_no integer, id text, created_at text, updated_at text);
+      insert into mine values (1, 'one', '2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z')`);
+    file.close();
+    const rows = await rowsOf(workspace);
+    const { code, stderr } = await migrate(workspace, "--layout", "--yes");
+    assert.equal(code, 1);
+    assert.match(stderr, /^portico: the table mine has another definition of updated_at .* as it was\n$/);
+    assert.deepEqual(await rowsOf(workspace), rows);
+    assert.equal(existsSync(`${fileOf(workspace)}.layout-3`), false);
+  }));
+
+test("a change of layout 2 that is killed at any step is made by the next", { timeout: 300_000 }, () =>
+  withLayout2(async (workspace) => {
+    const rows = await rowsOf(workspace);
+    const { kills } = await untilDone(workspace, words, options, async () =>
+      assert.deepEqual(await rowsOf(workspace), rows),
+    );
+    assert.ok(kills > 5, String(kills));
+    assert.deepEqual(await rowsOf(workspace), rows);
+    assert.match((await migrate(workspace)).stdout, /^The database is up to date/);
+    assert.equal(existsSync(`${fileOf(workspace)}.layout-3`), false);
+  }),
+);
+
+test("a change of layout 2 runs once if it is started twice, and not while a server runs", () =>
+  withLayout2(async (workspace) => {
+    const rows = await rowsOf(workspace);
+    const other = new DatabaseSync(fileOf(workspace));
+    other.exec("pragma journal_mode = wal; select count(*) from tenants");
+    assert.match((await migrate(workspace, "--layout", "--yes")).stderr, /in use .*stop the servers/);
+    other.close();
+    const both = await Promise.all([0, 1].map(() => porticoProcess(workspace, words, options)));
+    const changed = both.filter(({ stdout }) => stdout.startsWith("Changed the layout."));
+    assert.equal(changed.length, 1, JSON.stringify(both));
+    assert.deepEqual(await rowsOf(workspace), rows);
+    assert.match((await migrate(workspace)).stdout, /^The database is up to date/);
+  }));
