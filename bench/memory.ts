@@ -1,5 +1,6 @@
 // Resident memory of a new process of Portico after increasing numbers of requests.
 
+import { setTimeout } from "node:timers/promises";
 import type { Load, LoadTool } from "./load.ts";
 import type { PorticoServer } from "./portico-server.ts";
 
@@ -8,7 +9,12 @@ export interface Memory {
   readonly atStartMegabytes: number | undefined;
   /** After increasing numbers of requests. */
   readonly after: readonly { readonly requests: number; readonly megabytes: number | undefined }[];
+  /** Some time after the last one, when V8 has collected what they have left. */
+  readonly atRestMegabytes: number | undefined;
 }
+
+/** V8 collects the old generation of a process that allocates little after 8 to 20 seconds. */
+export const restSeconds = 30;
 
 /** A part of the requests. */
 export interface LoadShare {
@@ -49,7 +55,8 @@ export async function measureMemory(
       }
       after.push({ requests: total(), megabytes: server.memoryMegabytes });
     }
-    return { atStartMegabytes, after };
+    await setTimeout(restSeconds * 1000);
+    return { atStartMegabytes, after, atRestMegabytes: server.memoryMegabytes };
   } finally {
     await server.stop();
   }

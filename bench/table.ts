@@ -4,7 +4,7 @@ import type { MeasuredOpponent, MeasuredRow } from "./comparison.ts";
 import type { MeasuredExports } from "./exports.ts";
 import type { MeasuredImports } from "./imports.ts";
 import type { Measured } from "./measure.ts";
-import type { Memory } from "./memory.ts";
+import { type Memory, restSeconds } from "./memory.ts";
 import type { MeasuredWebhooks } from "./webhooks.ts";
 
 /** The promised limits for every database; memory is measured after a million requests. */
@@ -78,7 +78,7 @@ export function webhookLines({
   ];
 }
 
-function memoryLines({ atStartMegabytes, after }: Memory): string[] {
+function memoryLines({ atStartMegabytes, after, atRestMegabytes }: Memory): string[] {
   return [
     line("memory at start", megabytes(atStartMegabytes)),
     ...after.map((each) =>
@@ -88,6 +88,7 @@ function memoryLines({ atStartMegabytes, after }: Memory): string[] {
         `${memoryFloorMegabytes} MB`,
       ),
     ),
+    lineWithFloor(`  ${restSeconds} seconds later`, megabytes(atRestMegabytes), `${memoryFloorMegabytes} MB`),
   ];
 }
 

@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { updatedAtDefinitions } from "../../src/store/sqlite/table-definitions.ts";
 import { storedUpdatedAt } from "../../src/store/update-time.ts";
 import { openReader, writeDirectly } from "../support/database-reader.ts";
 import { untilDone } from "../support/killed-command.ts";
@@ -95,18 +96,34 @@ test("a change of layout 2 keeps triggers and indexes that were added by hand, a
     ]);
   }));
 
-test("a change of layout 2 refuses a table whose updated_at was defined by hand, and leaves the database as it was", () =>
+test("a change of layout 2 leaves a table that is not Portico's, and refuses a declared one that was redefined", () =>
   withLayout2(async (workspace) => {
-    const file = new DatabaseSync(fileOf(workspace));
-    file.exec(`create table mine (tenant_no integer, id text, created_at text, updated_at text);
-      insert into mine values (1, 'one', '2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z')`);
-    file.close();
+    const time = "'2026-01-01T00:00:00.000Z'";
+    await writeDirectly(
+      workspace.databaseUrl,
+      "create table mine (tenant_no integer, id text, created_at text, updated_at text)",
+    );
+    await writeDirectly(workspace.databaseUrl, `insert into mine values (1, 'one', ${time}, ${time})`);
+    const redefine = (definition: string, other: string): void => {
+      const file = new DatabaseSync(fileOf(workspace), { defensive: false });
+      file.exec(`pragma writable_schema = on;
+        update sqlite_schema set sql = replace(sql, '${definition}', '${other}') where name = 'remarks'`);
+      file.close();
+    };
+    const optional = '"updated_at" timestamp_text';
+    redefine(updatedAtDefinitions.stored, optional);
     const rows = await rowsOf(workspace);
     const { code, stderr } = await migrate(workspace, "--layout", "--yes");
     assert.equal(code, 1);
-    assert.match(stderr, /^portico: the table mine has another definition of updated_at .* as it was\n$/);
+    assert.match(stderr, /^portico: the table remarks does not define .* as it was\n$/);
     assert.deepEqual(await rowsOf(workspace), rows);
     assert.equal(existsSync(`${fileOf(workspace)}.layout-3`), false);
+    redefine(optional, updatedAtDefinitions.stored);
+    assert.equal((await migrate(workspace, "--layout", "--yes")).code, 0);
+    assert.deepEqual(await rowsOf(workspace), rows);
+    assert.deepEqual(await readTexts(workspace, "select updated_at from mine"), [
+      ["2026-01-01T00:00:00.000Z"],
+    ]);
   }));
 
 test("a change of layout 2 that is killed at any step is made by the next", { timeout: 300_000 }, () =>

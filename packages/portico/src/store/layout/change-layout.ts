@@ -69,6 +69,7 @@ function tablesToChange(
       layout,
       withTenantId: layout === 1 ? tablesWithTenantId(existing, declared) : [],
       withUpdatedAt: tablesToCompute(existing, declared),
+      declared: new Set(declared.map(({ name }) => name)),
     };
   });
 }

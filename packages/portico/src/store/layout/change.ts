@@ -31,6 +31,7 @@ export interface TablesToChange {
   readonly withTenantId: readonly string[];
   /** Those that store `updated_at` and are to compute it. SQLite only. */
   readonly withUpdatedAt: readonly string[];
+  readonly declared: ReadonlySet<string>;
 }
 
 /** The existing tables whose rows have the id of a tenant: of declarations, and of resources that were declared once. */

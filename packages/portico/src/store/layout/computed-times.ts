@@ -11,18 +11,23 @@ import { type CopyProgress, quoted, rowsOf } from "./change.ts";
  * stay as they are: https://www.sqlite.org/lang_altertable.html#otheralter
  *
  * @param database not in defensive mode
- * @returns the number of rows in these tables
- * @throws OperatorError for a table whose definition is not Portico's
+ * @param tables a table that is not declared, and not Portico's, stays as it is
+ * @returns the number of rows in the changed tables
+ * @throws OperatorError for a declared table with another definition of the column
  */
 export function computeUpdatedAt(
   database: DatabaseSync,
   tables: readonly string[],
+  declared: ReadonlySet<string>,
   onProgress: CopyProgress,
 ): number {
   let rows = 0;
   for (const [index, table] of tables.entries()) {
-    redefine(database, table);
-    rows += clearTimes(database, table);
+    if (redefine(database, table)) rows += clearTimes(database, table);
+    else if (declared.has(table))
+      throw new OperatorError(
+        `the table ${table} does not define its column as ${updatedAtDefinitions.stored}; the database is as it was`,
+      );
     onProgress(table, (index + 1) / tables.length);
   }
   // The rows are shorter now.
@@ -30,7 +35,8 @@ export function computeUpdatedAt(
   return rows;
 }
 
-function redefine(database: DatabaseSync, table: string): void {
+/** @returns whether the table has the column as Portico defines it */
+function redefine(database: DatabaseSync, table: string): boolean {
   const { stored, computed } = updatedAtDefinitions;
   database.exec("pragma writable_schema = on");
   const { changes } = database
@@ -40,10 +46,7 @@ function redefine(database: DatabaseSync, table: string): void {
     .run(stored, computed, table, stored);
   // Reads the schema again, and fails if it cannot be parsed.
   database.exec("pragma writable_schema = reset");
-  if (changes === 1) return;
-  throw new OperatorError(
-    `the table ${table} has another definition of updated_at than ${stored}; the database is as it was`,
-  );
+  return changes === 1;
 }
 
 /** @returns the number of rows in the table */

@@ -35,7 +35,7 @@ const lockTimeoutMs = 2_000;
  */
 export async function changeSqliteLayout(
   file: string,
-  { layout, withTenantId, withUpdatedAt }: TablesToChange,
+  { layout, withTenantId, withUpdatedAt, declared }: TablesToChange,
   complete: CompleteTables,
   onProgress: CopyProgress,
 ): Promise<LayoutChange> {
@@ -48,7 +48,7 @@ export async function changeSqliteLayout(
   try {
     const copied = layout === 1 ? copyTables(database, new Set(withTenantId), onProgress) : 0;
     if (layout === 2) await copyDatabase(database, next, { source: "old", rate: pagesPerBatch });
-    const computed = computeUpdatedAt(database, withUpdatedAt, onProgress);
+    const computed = computeUpdatedAt(database, withUpdatedAt, declared, onProgress);
     await completeFile(next, complete);
     replaceFile(file, next, backup);
     return layout === 1

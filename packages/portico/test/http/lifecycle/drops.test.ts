@@ -15,7 +15,7 @@ const [smaller, larger] = ["version-1", "version-2"].map((name) =>
 onEachDatabase("dropping what is no longer declared", (database) => {
   const server = serve(database, { cwd: larger });
   let store: Store;
-  let articleId: string;
+  let article: { readonly id: string; readonly createdAt: string; readonly updatedAt: string };
   const migrate = (...words: string[]) => portico(server.workspace, ["migrate", ...words], { cwd: smaller });
   const tableNames = async (): Promise<string> => {
     const from =
@@ -36,8 +36,11 @@ onEachDatabase("dropping what is no longer declared", (database) => {
       note: "Blue",
       unit: "box",
     };
-    articleId = (await server.create("/articles", values)).id;
-    await server.create("/parts", { name: "Cap", articleId });
+    const { id } = await server.create("/articles", values);
+    const body = { note: "Black" };
+    article = (await server.request(`/articles/${id}`, { method: "PATCH", body })).body;
+    assert.ok(article.updatedAt > article.createdAt);
+    await server.create("/parts", { name: "Cap", articleId: id });
     await server.portico.stop();
     store = await openStore(server.workspace.databaseUrl);
   });
@@ -52,6 +55,7 @@ onEachDatabase("dropping what is no longer declared", (database) => {
     ["a declared reference", ["articles.shop"], /the field shopId of article is declared/],
     ["the id", ["articles.id"], /the field id of article is declared/],
     ["the time of creation", ["articles.createdAt"], /the field createdAt of article is declared/],
+    ["the time of the last update", ["articles.updatedAt"], /the field updatedAt of article is declared/],
     ["the tenant", ["articles.tenantId"], /belongs to the server itself|has no column/],
     ["the search words", ["articles.searchWords"], /the column belongs to the server itself/],
     ["a declared resource", ["articles"], /the resource article is declared; remove it/],
@@ -146,14 +150,12 @@ onEachDatabase("dropping what is no longer declared", (database) => {
     const { key } = server.portico;
     const smallerServer = await Portico.start(server.workspace, { cwd: smaller, key });
     try {
-      const { body: article } = await smallerServer.request(`/articles/${articleId}`);
-      assert.deepEqual([article.name, article.code, article.size], ["Pen", "p-1", "small"]);
+      const { body } = await smallerServer.request(`/articles/${article.id}`);
+      assert.deepEqual([body.name, body.code, body.size], ["Pen", "p-1", "small"]);
+      assert.deepEqual([body.createdAt, body.updatedAt], [article.createdAt, article.updatedAt]);
       assert.equal((await smallerServer.request("/articles", { body: { name: "Ink" } })).status, 201);
       assert.equal((await smallerServer.request("/articles?q=ink")).body.data.length, 1);
-      assert.equal(
-        (await smallerServer.request(`/shops/${article.shopId}`, { method: "DELETE" })).status,
-        409,
-      );
+      assert.equal((await smallerServer.request(`/shops/${body.shopId}`, { method: "DELETE" })).status, 409);
     } finally {
       await smallerServer.stop();
     }
