@@ -11,6 +11,11 @@ export interface Statement<Input> {
   readonly bind: (input: Input) => unknown[];
   /** What each of the bound values is, for `portico explain`. */
   readonly meanings?: readonly string[];
+  /**
+   * The table into which it inserts rows that are searched. It returns the number of each row in the second column. SQLite
+   * only.
+   */
+  readonly searchedTable?: string;
   /** Whether it may read many more rows than it returns. Such a statement runs apart from others, and in turn. */
   readonly mayScan?: boolean;
   /** The tenant that it reads for: tenants take turns with statements that may take long. */

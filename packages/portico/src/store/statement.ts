@@ -59,7 +59,10 @@ export const postgresBuilder = new Kysely<Tables>({
   },
 });
 
-type StatementOptions<Input> = Pick<Statement<Input>, "mayScan" | "tenantOf" | "needsTransaction">;
+type StatementOptions<Input> = Pick<
+  Statement<Input>,
+  "mayScan" | "tenantOf" | "needsTransaction" | "searchedTable"
+>;
 
 /** Compiles a query. Its parameters are made by `parameter`; other values are bound as constants. */
 export function compile<Input>(
@@ -76,7 +79,7 @@ const maxParameters = 32_766;
 /** A compiled query as a statement. @throws Problem `validation_error` for too many parameters */
 export function statementOf<Input>(
   { sql: text, parameters }: Pick<CompiledQuery, "sql" | "parameters">,
-  { mayScan = false, tenantOf, needsTransaction }: StatementOptions<Input> = {},
+  { mayScan = false, tenantOf, needsTransaction, searchedTable }: StatementOptions<Input> = {},
 ): Statement<Input> {
   if (parameters.length > maxParameters)
     throw new Problem(
@@ -92,5 +95,6 @@ export function statementOf<Input>(
     ...{ sql: text, bind, meanings, mayScan },
     ...(tenantOf && { tenantOf }),
     ...(needsTransaction && { needsTransaction }),
+    ...(searchedTable !== undefined && { searchedTable }),
   });
 }

@@ -10,7 +10,7 @@ import { storedUpdatedAt } from "../../src/store/update-time.ts";
 import { openReader, writeDirectly } from "../support/database-reader.ts";
 import { untilDone } from "../support/killed-command.ts";
 import { layout1Folder, readTexts, recorded, rowsOfLayout } from "../support/layout-1.ts";
-import { answersOf, tablesOfApp, withLayout2 } from "../support/layout-2.ts";
+import { answersOf, schemaOf, tablesOfApp, withLayout2 } from "../support/layout-2.ts";
 import { Portico, portico, porticoProcess, type Workspace } from "../support/server.ts";
 
 const options = { cwd: layout1Folder };
@@ -33,7 +33,7 @@ test("a database of layout 2 is refused by migrate and at the start, which name 
   }));
 
 test("a database of layout 2 has the same rows and answers afterwards, and stores the times of updates only", () =>
-  withLayout2(async (workspace, answers) => {
+  withLayout2(async (workspace, { answers, schema }) => {
     const rows = await rowsOf(workspace);
     const [[updated]] = (await readTexts(
       workspace,
@@ -56,6 +56,7 @@ test("a database of layout 2 has the same rows and answers afterwards, and store
     await reader.close();
     assert.match((await migrate(workspace)).stdout, /^The database is up to date/);
     assert.match((await migrate(workspace, "--layout")).stdout, /^The database has the current layout/);
+    assert.deepEqual(await schemaOf(workspace), schema);
     assert.deepEqual(await answersOf(workspace), answers);
     // The search index is in the copy, and is written as before.
     const server = await Portico.start(workspace, options);

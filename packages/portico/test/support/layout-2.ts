@@ -1,29 +1,38 @@
-// A SQLite database of layout 2, as the version before made it: one of this version whose tables store `updated_at`.
+// A SQLite database of layout 2, as the version before made it: one of this version whose tables store `updated_at`, and
+// whose triggers index all rows.
 
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
+import { deferralTable } from "../../src/store/schema/table.ts";
+import { conditionOfTrigger } from "../../src/store/search/deferral.ts";
 import { updatedAtDefinitions } from "../../src/store/sqlite/table-definitions.ts";
 import { storedUpdatedAt } from "../../src/store/update-time.ts";
-import { layout1Folder, recorded, withLayout1 } from "./layout-1.ts";
+import { layout1Folder, readTexts, recorded, withLayout1 } from "./layout-1.ts";
 import { Portico, portico, type Workspace } from "./server.ts";
 
 /** Its tables of an app's resources. Drafts are no longer declared. */
 export const tablesOfApp = ["drafts", "notes", "remarks"];
 
-/** @param work is called with the database, and with what `answersOf` returned before */
+/** What a server answered before, and the definitions of layout 3. */
+interface Before {
+  readonly answers: readonly unknown[];
+  readonly schema: unknown[][];
+}
+
 export async function withLayout2(
-  work: (workspace: Workspace, answers: readonly unknown[]) => Promise<void>,
+  work: (workspace: Workspace, before: Before) => Promise<void>,
 ): Promise<void> {
   await withLayout1("sqlite", async (workspace) => {
     const words = ["migrate", "--layout", "--yes", "--owner", "first"];
     const { code, stderr } = await portico(workspace, words, { cwd: layout1Folder });
     if (code !== 0) throw new Error(stderr);
-    const answers = await answersOf(workspace);
+    const before = { answers: await answersOf(workspace), schema: await schemaOf(workspace) };
     const file = new DatabaseSync(fileURLToPath(workspace.databaseUrl), { defensive: false });
     for (const table of tablesOfApp) storeUpdatedAt(file, table);
+    indexAllRows(file);
     file.close();
-    await work(workspace, answers);
+    await work(workspace, before);
   });
 }
 
@@ -51,4 +60,21 @@ function storeUpdatedAt(file: DatabaseSync, table: string): void {
     .prepare("update sqlite_schema set sql = replace(sql, ?, ?) where type = 'table' and name = ?")
     .run(computed, stored, table);
   file.exec("pragma writable_schema = reset");
+}
+
+function indexAllRows(file: DatabaseSync): void {
+  const condition = ` when ${conditionOfTrigger}`;
+  const deferring = file
+    .prepare("select name, sql from sqlite_schema where type = 'trigger' and instr(sql, ?) > 0")
+    .all(condition);
+  // Of notes and users.
+  assert.equal(deferring.length, 2);
+  for (const { name, sql } of deferring)
+    file.exec(`drop trigger "${name}"; ${String(sql).replace(condition, "")}`);
+  file.exec(`drop table "${deferralTable}"`);
+}
+
+/** The definitions of all tables, indexes and triggers. */
+export function schemaOf(workspace: Workspace): Promise<unknown[][]> {
+  return readTexts(workspace, "select sql from sqlite_schema where sql is not null order by sql");
 }

@@ -27,10 +27,10 @@ import { rowJson, rowValue } from "./row.ts";
 export type Stored<Write> = Write & { readonly tenantNo: number | null };
 
 export function compileInsert(dialect: Dialect, resource: ResourceModel): Statement<Stored<Insert>> {
-  return compile(
-    dialect.builder,
-    sql`${insertion(dialect, resource)} returning ${rowJson(dialect, undefined, wholeRow(resource))}`,
-  );
+  const inserted = sql`${insertion(dialect, resource)} returning ${rowJson(dialect, undefined, wholeRow(resource))}`;
+  const { table: searchedTable, search } = resource;
+  if (dialect.name !== "sqlite" || search.length === 0) return compile(dialect.builder, inserted);
+  return compile(dialect.builder, sql`${inserted}, ${dialect.rowIdColumn}`, { searchedTable });
 }
 
 /**

@@ -22,6 +22,7 @@ import { sqliteDialect } from "../sqlite/dialect.ts";
 import { Store } from "../store.ts";
 import type { CompleteTables, CopyProgress, LayoutChange, TablesToChange } from "./change.ts";
 import { computeUpdatedAt } from "./computed-times.ts";
+import { deferTriggersOf } from "./deferred-triggers.ts";
 import { copyTables } from "./sqlite-tables.ts";
 
 /** The pages that are copied without a break. */
@@ -48,6 +49,7 @@ export async function changeSqliteLayout(
   try {
     const copied = layout === 1 ? copyTables(database, new Set(withTenantId), onProgress) : 0;
     if (layout === 2) await copyDatabase(database, next, { source: "old", rate: pagesPerBatch });
+    deferTriggersOf(database);
     const computed = computeUpdatedAt(database, withUpdatedAt, declared, onProgress);
     await completeFile(next, complete);
     replaceFile(file, next, backup);

@@ -9,6 +9,7 @@ import { indexesOf, resourceTable } from "./resource-table.ts";
 import {
   type CheckFill,
   type DatabaseName,
+  deferralTable,
   migrationTable,
   type OwnIndex,
   searchOrderTable,
@@ -57,7 +58,7 @@ export function tableOn(database: DatabaseName, table: Table): Table {
 
 /** @throws OperatorError for a resource whose table name is taken by another resource or by the server itself */
 function requireUniqueNames({ resources }: Model, ownTables: readonly Table[]): void {
-  const own = [...ownTables.map(({ name }) => name), searchOrderTable, migrationTable];
+  const own = [...ownTables.map(({ name }) => name), searchOrderTable, deferralTable, migrationTable];
   const owners = new Map(own.map((name) => [name, "the server itself"]));
   const all = resources.flatMap((each) => [each, ...(each.deletedRows ? [each.deletedRows] : [])]);
   for (const resource of all) {

@@ -129,6 +129,9 @@ export function searchTables(table: string): string[] {
 /** The table, on SQLite, that records in which order searched tables have their rows (`search/creation-order.ts`). */
 export const searchOrderTable = "portico_search_order";
 
+/** The table, on SQLite, that has a row while a transaction indexes its rows itself (`search/deferral.ts`). */
+export const deferralTable = "portico_search_deferral";
+
 /** The table that records a migration until it ends (`schema/migration-record.ts`). */
 export const migrationTable = "portico_migration";
 

@@ -1,7 +1,7 @@
 // The writer of SQLite (group commit). All writes that are queued when a group starts share one transaction and one flush
 // to disk. Each write has its own savepoint, so that a write that fails does not undo the others, unless its first statement
-// that writes is the last that can fail. At each savepoint the search index writes what it holds in memory, so a group
-// without savepoints costs a seventh less. The many writes of an import are a group of their own.
+// that writes is the last that can fail: then the rows of the group are indexed together (`search/deferral.ts`). The many
+// writes of an import are a group of their own.
 //
 // A group whose commit may be lost is not flushed: SQLite's reads are on the same thread, which would wait for the disk.
 
@@ -17,11 +17,14 @@ import {
 import { workWithin } from "../transaction-work.ts";
 import { isBusy, type SqliteConnection } from "./connection.ts";
 import type { DatabaseFile } from "./database-file.ts";
+import { DeferredIndexing } from "./deferred-indexing.ts";
 import { MovedFile } from "./faults.ts";
 import { isMigrating } from "./migration-lock.ts";
 
 /** Writes in one group. Further writes wait for the next group, so that the commit of a group is not delayed for long. */
 const maxGroupSize = 256;
+/** The writes of a group from which on it indexes the rows of all together. */
+const minIndexedTogether = 4;
 /** Time limits for acquiring the write lock while another process holds it, and while that process migrates the file. */
 const busyTimeoutMs = 5_000;
 const migrationTimeoutMs = 20_000;
@@ -44,6 +47,7 @@ export class GroupCommitWriter {
   readonly #connection: SqliteConnection;
   readonly #file: DatabaseFile;
   readonly #afterGroup: () => void;
+  readonly #indexing: DeferredIndexing;
   /** Whether commits are flushed to disk. */
   #isFlushing = true;
   #queue: Job[] = [];
@@ -51,6 +55,7 @@ export class GroupCommitWriter {
 
   constructor(connection: SqliteConnection, file: DatabaseFile, afterGroup: () => void) {
     this.#connection = connection;
+    this.#indexing = new DeferredIndexing(connection);
     this.#file = file;
     this.#afterGroup = afterGroup;
   }
@@ -101,9 +106,10 @@ export class GroupCommitWriter {
       if (!this.#file.isInPlace()) throw new MovedFile(false);
       await this.#begin(group);
       for (const job of group) {
-        const outcome = await this.#run(job);
+        const outcome = await this.#run(job, group.length >= minIndexedTogether);
         if (outcome) done.push({ job, value: outcome.value });
       }
+      this.#indexing.indexRows();
       this.#connection.all("commit");
       // A write is acknowledged only if it is in the file that the next start will open.
       if (!this.#file.isInPlace()) throw new MovedFile(true);
@@ -126,6 +132,7 @@ export class GroupCommitWriter {
 
   /** A fault of the file may have rolled the transaction back already, or may make the rollback fail. */
   #rollBack(): void {
+    this.#indexing.forget();
     try {
       if (this.#connection.native.isTransaction) this.#connection.all("rollback");
     } catch {
@@ -134,15 +141,15 @@ export class GroupCommitWriter {
   }
 
   /** @returns undefined for a write that has failed and left nothing @throws if the whole group has to be rolled back */
-  async #run(job: Job): Promise<{ value: unknown } | undefined> {
+  async #run(job: Job, mayDefer: boolean): Promise<{ value: unknown } | undefined> {
     const { isAlone, isSingleWrite, limitMs } = job.options;
-    if (isAlone) return { value: await this.#workWithin(job.work, limitMs) };
-    return isSingleWrite ? this.#runSingleWrite(job) : this.#runJob(job);
+    if (isAlone) return { value: await this.#workWithin(job.work, limitMs, true) };
+    return isSingleWrite ? this.#runSingleWrite(job, mayDefer) : this.#runJob(job);
   }
 
   /** @throws if it fails after it has written: only a rollback of the group can undo that */
-  async #runSingleWrite(job: Job): Promise<{ value: unknown } | undefined> {
-    const session = new SingleWrite(this.#connection);
+  async #runSingleWrite(job: Job, mayDefer: boolean): Promise<{ value: unknown } | undefined> {
+    const session = new SingleWrite(this.#connection, this.#indexing, mayDefer);
     try {
       return { value: await job.work(session) };
     } catch (error) {
@@ -160,9 +167,10 @@ export class GroupCommitWriter {
 
   /** @throws if the failure has rolled back the whole transaction, as a full disk does */
   async #runJob(job: Job): Promise<{ value: unknown } | undefined> {
+    this.#indexing.indexRows();
     this.#connection.all("savepoint write");
     try {
-      const value = await this.#workWithin(job.work, job.options.limitMs);
+      const value = await this.#workWithin(job.work, job.options.limitMs, false);
       this.#connection.all("release write");
       return { value };
     } catch (error) {
@@ -174,11 +182,15 @@ export class GroupCommitWriter {
     }
   }
 
-  async #workWithin<T>(work: (session: Transaction) => Promise<T>, limitMs: number | undefined): Promise<T> {
+  async #workWithin<T>(
+    work: (session: Transaction) => Promise<T>,
+    limitMs: number | undefined,
+    mayDefer: boolean,
+  ): Promise<T> {
     let hasEnded = false;
     try {
       return await workWithin(
-        transactionOn(this.#connection, () => hasEnded),
+        transactionOn(this.#connection, this.#indexing, () => hasEnded, mayDefer),
         work,
         limitMs,
       );
@@ -211,14 +223,18 @@ export class GroupCommitWriter {
 /** The session of a write without a savepoint. */
 class SingleWrite implements Transaction {
   readonly #connection: SqliteConnection;
+  readonly #indexing: DeferredIndexing;
+  readonly #mayDefer: boolean;
   hasWritten = false;
 
-  constructor(connection: SqliteConnection) {
+  constructor(connection: SqliteConnection, indexing: DeferredIndexing, mayDefer: boolean) {
     this.#connection = connection;
+    this.#indexing = indexing;
+    this.#mayDefer = mayDefer;
   }
 
   async query<Input>(statement: Statement<Input>, input: Input): Promise<readonly ColumnValues[]> {
-    const rows = this.#connection.read(statement, input);
+    const rows = this.#indexing.read(statement, input, this.#mayDefer);
     this.hasWritten ||= /^\s*(insert|update|delete)\b/i.test(statement.sql);
     return rows;
   }
@@ -229,22 +245,29 @@ class SingleWrite implements Transaction {
 
   nested<T>(work: (part: Transaction) => Promise<T>): Promise<T> {
     this.hasWritten = true;
-    return transactionOn(this.#connection, () => false).nested(work);
+    return transactionOn(this.#connection, this.#indexing, () => false, false).nested(work);
   }
 }
 
 /**
  * @param hasEnded whether the work is over, because it took too long. Its savepoints are gone by then, and those of the
  *   connection belong to others
+ * @param mayDefer whether to index the rows that it inserts at the end. Within a savepoint they are indexed at once
  */
-function transactionOn(connection: SqliteConnection, hasEnded: () => boolean): Transaction {
+function transactionOn(
+  connection: SqliteConnection,
+  indexing: DeferredIndexing,
+  hasEnded: () => boolean,
+  mayDefer: boolean,
+): Transaction {
   return {
-    query: (statement, input) => connection.query(statement, input),
-    queryLast: (statement, input) => connection.query(statement, input),
+    query: async (statement, input) => indexing.read(statement, input, mayDefer),
+    queryLast: async (statement, input) => indexing.read(statement, input, mayDefer),
     async nested(work) {
+      indexing.indexRows();
       connection.all("savepoint part");
       try {
-        const result = await work(transactionOn(connection, hasEnded));
+        const result = await work(transactionOn(connection, indexing, hasEnded, false));
         if (hasEnded()) throw new Error("the transaction has ended");
         connection.all("release part");
         return result;

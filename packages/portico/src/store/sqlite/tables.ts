@@ -19,6 +19,7 @@ import {
 } from "../schema/table.ts";
 import { type ExistingTable, TableDescription, type TableDialect } from "../schema/tables.ts";
 import { orderTriggerName, recordCreationOrder } from "../search/creation-order.ts";
+import { conditionOfTrigger, createDeferral } from "../search/deferral.ts";
 import { taggedText } from "../search/index-terms.ts";
 import { storedUpdatedAt } from "../update-time.ts";
 import { isBusy, isConstraintFailure } from "./connection.ts";
@@ -40,7 +41,7 @@ const typeNames = new Map<string, string>([
 ]);
 
 /** The names of the triggers of search indexes (`schema/index-names.ts`). */
-const searchTriggerName = new RegExp(`^${indexPrefix}.*_search_[0-9a-f]{8}(_delete|_update)?$`);
+export const searchTriggerName = new RegExp(`^${indexPrefix}.*_search_[0-9a-f]{8}(_delete|_update)?$`);
 
 export const sqliteTables: TableDialect = {
   // When a table is recreated, dropping the old one must not delete the rows that refer to it.
@@ -258,9 +259,10 @@ function searchTriggers(table: Table): RawBuilder<unknown>[] {
   // A row that existed before the search table is not in it.
   const put = sql`insert or replace into ${index} (rowid, words) values (new.row_no, ${taggedText("new.")})`;
   return [
+    sql.raw(createDeferral),
     sql`create trigger ${trigger("delete")} after delete on ${source} begin delete from ${index} where rowid = old.row_no; end`,
     sql`create trigger ${trigger("update")} after update of ${sql.ref(searchColumn)} on ${source} begin ${put}; end`,
-    sql`create trigger ${sql.ref(table.search!.index)} after insert on ${source} begin insert into ${index} (rowid, words) values (new.row_no, ${taggedText("new.")}); end`,
+    sql`create trigger ${sql.ref(table.search!.index)} after insert on ${source} when ${sql.raw(conditionOfTrigger)} begin insert into ${index} (rowid, words) values (new.row_no, ${taggedText("new.")}); end`,
   ];
 }
 
