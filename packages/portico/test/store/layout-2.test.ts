@@ -76,25 +76,39 @@ test("a database of layout 2 has the same rows and answers afterwards, and store
     }
   }));
 
-test("a change of layout 2 keeps triggers and indexes that were added by hand, and runs no trigger", () =>
+test("a change of layout 2 keeps what was added by hand, and runs no trigger", () =>
   withLayout2(async (workspace) => {
-    await writeDirectly(workspace.databaseUrl, "create table changes (id text)");
-    await writeDirectly(
-      workspace.databaseUrl,
-      "create trigger on_update after update on notes begin insert into changes values (new.id); end",
+    const write = (text: string): Promise<void> => writeDirectly(workspace.databaseUrl, text);
+    const read = (text: string): Promise<unknown[][]> => readTexts(workspace, text);
+    await write("create table changes (of text)");
+    await write("create trigger one after update on NOTES begin insert into changes values ('row'); end");
+    await write(
+      "create trigger two AFTER UPDATE OF title, [updated_at] on notes begin insert into changes values ('time'); end",
     );
-    await writeDirectly(workspace.databaseUrl, "create index by_hand on notes (updated_at, title)");
+    await write("create index by_hand on notes (updated_at, title)");
+    await write("alter table drafts add column deleted_with text");
+    await write("create table plain (body text)");
+    await write("insert into plain (rowid, body) values (7, 'gamma')");
+    await write("create virtual table plain_words using fts5(body, content='plain')");
+    await write("insert into plain_words (plain_words) values ('rebuild')");
     assert.equal((await migrate(workspace, "--layout", "--yes")).code, 0);
-    assert.deepEqual(await readTexts(workspace, "select id from changes"), []);
-    await writeDirectly(workspace.databaseUrl, "update notes set rank = 1");
-    const count = "select count(*) from notes";
+    assert.deepEqual(await read("select of from changes"), []);
+    assert.equal(await storedTimes(workspace, "drafts"), 0);
     assert.deepEqual(
-      await readTexts(workspace, "select count(*) from changes"),
-      await readTexts(workspace, count),
+      await read("select body from plain where rowid = (select rowid from plain_words('gamma'))"),
+      [["gamma"]],
     );
-    assert.deepEqual(await readTexts(workspace, `${count} indexed by by_hand where updated_at > ''`), [
-      ...(await readTexts(workspace, count)),
-    ]);
+    const count = await read("select count(*) from notes");
+    await write("update notes set rank = 1");
+    assert.deepEqual(await read("select count(*) from changes where of = 'row'"), count);
+    await write(`update notes set ${storedUpdatedAt} = created_at`);
+    assert.deepEqual(await read("select count(*) from changes where of = 'time'"), count);
+    assert.deepEqual(
+      await read("select count(*) from notes indexed by by_hand where updated_at > ''"),
+      count,
+    );
+    await write("alter table notes add column loud text not null generated always as (upper(title)) virtual");
+    assert.match((await migrate(workspace)).stdout, /^The database is up to date/);
   }));
 
 test("a change of layout 2 leaves a table that is not Portico's, and refuses a declared one that was redefined", () =>

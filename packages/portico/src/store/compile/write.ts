@@ -19,7 +19,7 @@ import { storedAttributes } from "../schema/resource-table.ts";
 import { searchColumn } from "../schema/table.ts";
 import { searchText } from "../search/index-terms.ts";
 import { compile, parameter } from "../statement.ts";
-import { writtenColumn } from "../update-time.ts";
+import { computesUpdatedAt, updatedAtColumn, writtenColumn } from "../update-time.ts";
 import { columnsOf } from "./columns.ts";
 import { rowJson, rowValue } from "./row.ts";
 
@@ -245,8 +245,8 @@ function target() {
 
 /** The value of an attribute in a new row, which stores no time of an update where that is computed. */
 function insertedValue(dialect: Dialect, resource: ResourceModel, attribute: Attribute) {
-  if (writtenColumn(dialect.name, resource, attribute.column) === attribute.column)
-    return valueParameter(dialect, attribute);
+  const isComputed = attribute.column === updatedAtColumn && computesUpdatedAt(dialect.name, resource);
+  if (!isComputed) return valueParameter(dialect, attribute);
   return parameter(({ values }: Insert) =>
     values.updatedAt === values.createdAt ? null : storedValue(dialect, attribute, values),
   );

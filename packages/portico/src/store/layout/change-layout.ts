@@ -56,7 +56,7 @@ export async function changeLayout(
   return changeSqliteLayout(file, changed, complete, onProgress);
 }
 
-/** What is changed in which tables; undefined for a database of layout 3. */
+/** What is changed in which tables; undefined for a database of layout 3, and for one without tables. */
 function tablesToChange(
   url: string,
   declared: readonly DeclaredTable[],

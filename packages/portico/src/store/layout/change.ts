@@ -1,6 +1,5 @@
 // What a change of the layout needs and reports, on both databases.
 
-import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { OperatorError } from "../../errors.ts";
 import { isOfResource } from "../schema/resource-tables.ts";
 import type { Table } from "../schema/table.ts";
@@ -11,7 +10,7 @@ import type { Store } from "../store.ts";
 export type CopyProgress = (table: string, fraction: number) => void;
 
 export interface LayoutChange {
-  /** The tables whose rows were copied, and how many rows. */
+  /** The tables that were changed, and how many rows they have. */
   readonly tables: number;
   readonly rows: number;
   /** The path of the database as it was; undefined on PostgreSQL. */
@@ -51,13 +50,6 @@ export function tablesWithTenantId(
 /** The names of columns in a text of SQL: of constraints, indexes, views. */
 export function withTenantNumber(text: string): string {
   return text.replaceAll(/\btenant_id\b/g, "tenant_no");
-}
-
-/** Runs a query on a SQLite file. */
-export function rowsOf(database: DatabaseSync, text: string, ...values: SQLInputValue[]): unknown[][] {
-  const statement = database.prepare(text);
-  statement.setReturnArrays(true);
-  return statement.all(...values) as unknown as unknown[][];
 }
 
 export function quoted(name: string): string {

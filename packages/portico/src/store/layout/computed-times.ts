@@ -2,9 +2,11 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { OperatorError } from "../../errors.ts";
+import { searchTable } from "../schema/table.ts";
 import { updatedAtDefinitions } from "../sqlite/table-definitions.ts";
 import { storedUpdatedAt } from "../update-time.ts";
-import { type CopyProgress, quoted, rowsOf } from "./change.ts";
+import { type CopyProgress, quoted } from "./change.ts";
+import { rowsOf } from "./sqlite-rows.ts";
 
 /**
  * Renames the stored column and adds the computed one in the text of `create table`, because the stored values of a row
@@ -26,12 +28,12 @@ export function computeUpdatedAt(
     if (redefine(database, table)) rows += clearTimes(database, table);
     else if (declared.has(table))
       throw new OperatorError(
-        `the table ${table} does not define its column as ${updatedAtDefinitions.stored}; the database is as it was`,
+        `the table ${table} does not define its column as ${updatedAtDefinitions.stored}; recreate it so first. The database is as it was`,
       );
     onProgress(table, (index + 1) / tables.length);
   }
-  // The rows are shorter now.
-  database.exec("vacuum");
+  // The rows are shorter now. It would number the rows of some tables anew, to which other virtual tables may refer.
+  if (!hasOtherVirtualTables(database)) database.exec("vacuum");
   return rows;
 }
 
@@ -53,7 +55,7 @@ function redefine(database: DatabaseSync, table: string): boolean {
 function clearTimes(database: DatabaseSync, table: string): number {
   const triggers = rowsOf(
     database,
-    "select name, sql from sqlite_schema where type = 'trigger' and tbl_name = ?",
+    "select name, sql from sqlite_schema where type = 'trigger' and tbl_name = ? collate nocase",
     table,
   );
   // No trigger may take this for an update.
@@ -61,6 +63,23 @@ function clearTimes(database: DatabaseSync, table: string): number {
   database.exec(
     `update ${quoted(table)} set ${storedUpdatedAt} = null where ${storedUpdatedAt} = created_at`,
   );
-  for (const [, text] of triggers) database.exec(String(text));
+  for (const [, text] of triggers) database.exec(watchingStored(String(text)));
   return Number(rowsOf(database, `select count(*) from ${quoted(table)}`)[0]![0]);
+}
+
+/** The text of a trigger whose list of columns, before its body, may contain `updated_at`, which no statement sets any longer. */
+function watchingStored(text: string): string {
+  return text.replace(/^.*?\bbegin\b/is, (head) =>
+    head.replace(/\bupdate\s+of\b.*?\bon\b/is, (columns) =>
+      columns.replace(/["`[]?\bupdated_at\b["`\]]?/gi, `"${storedUpdatedAt}"`),
+    ),
+  );
+}
+
+/** Whether there are virtual tables that are not search indexes of Portico. */
+function hasOtherVirtualTables(database: DatabaseSync): boolean {
+  const tables = rowsOf(database, "select name, type from pragma_table_list where schema = 'main'");
+  const names = tables.map(([name]) => String(name));
+  const searches = new Set(names.map(searchTable));
+  return tables.some(([name, type]) => type === "virtual" && !searches.has(String(name)));
 }

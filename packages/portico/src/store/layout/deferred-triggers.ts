@@ -3,7 +3,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { conditionOfTrigger, createDeferral } from "../search/deferral.ts";
 import { searchTriggerName } from "../sqlite/tables.ts";
-import { quoted, rowsOf } from "./change.ts";
+import { quoted } from "./change.ts";
+import { rowsOf } from "./sqlite-rows.ts";
 
 const beforeBody = /(?<= after insert on "[^"]+")(?= begin )/;
 

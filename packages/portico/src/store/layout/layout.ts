@@ -9,7 +9,7 @@ import type { DatabaseName, Table } from "../schema/table.ts";
 import type { ExistingTable } from "../schema/tables.ts";
 import { computesUpdatedAt, updatedAtColumn } from "../update-time.ts";
 
-export type Layout = 1 | 2 | 3;
+type Layout = 1 | 2 | 3;
 
 export type DeclaredTable = Pick<Table, "name" | "resource">;
 
@@ -33,20 +33,21 @@ export function layoutOf(
 
 /** The existing tables that compute `updated_at` in layout 3 on SQLite, and do not yet. */
 export function tablesToCompute(existing: ExistingTables, declared: readonly DeclaredTable[]): string[] {
-  const others = new Set(
-    declared
-      .filter(({ resource }) => !resource || !computesUpdatedAt("sqlite", resource))
-      .map(({ name }) => name),
-  );
+  const tables = new Map(declared.map((table) => [table.name, table]));
+  const computes = (name: string, table: ExistingTable): boolean => {
+    const found = tables.get(name);
+    if (!found) return wasOfApp(table);
+    return found.resource !== undefined && computesUpdatedAt("sqlite", found.resource);
+  };
   return [...existing]
-    .filter(([name, table]) => !others.has(name) && isOfApp(table) && storesUpdatedAt(table))
+    .filter(([name, table]) => computes(name, table) && storesUpdatedAt(table))
     .map(([name]) => name);
 }
 
-/** Whether a table has the rows of an app's resource, one that was declared once too. */
-function isOfApp(table: ExistingTable): boolean {
+/** Whether a table that is not declared has the rows of an app's resource, which are not deleted ones. */
+function wasOfApp(table: ExistingTable): boolean {
   const isOfTenants = isOfResource(table) || isOfResource(table, "tenant_id");
-  return isOfTenants && !table.columns.has(deletionColumns.with);
+  return isOfTenants && !Object.values(deletionColumns).every((column) => table.columns.has(column));
 }
 
 function storesUpdatedAt(table: ExistingTable | undefined): boolean {

@@ -1,4 +1,4 @@
-// Copies the tables of a SQLite file of layout 1 into a new file of layout 2. The tables are described by the catalogue
+// Copies the tables of a SQLite file of layout 1 into a new file, as layout 2 has them. The tables are described by the catalogue
 // and not by the declarations: what the declarations change is left to the migration that follows.
 
 import type { DatabaseSync } from "node:sqlite";
@@ -7,7 +7,8 @@ import { errorMessage } from "../../lib/error-message.ts";
 import { indexPrefix } from "../schema/index-names.ts";
 import { searchTable } from "../schema/table.ts";
 import { translateError } from "../sqlite/connection.ts";
-import { type CopyProgress, quoted, refuseOrphans, rowsOf, withTenantNumber } from "./change.ts";
+import { type CopyProgress, quoted, refuseOrphans, withTenantNumber } from "./change.ts";
+import { rowsOf } from "./sqlite-rows.ts";
 
 const rowsPerBatch = 20_000;
 

@@ -24,8 +24,10 @@ export function createCounter(counter: Counter, isComplete: boolean): RawBuilder
         update ${counting} set ${number} = ${number} + changed.difference where tenant_no = changed.tenant_no and id = changed.id;
       end loop`;
   const none = sql``;
+  // A column may have the name of a variable: `old`, `changed`.
   return [
     sql`create or replace function ${sql.ref(name)}() returns trigger language plpgsql as $$
+      #variable_conflict use_column
       declare changed record;
       begin
         if tg_op = 'INSERT' then ${correct(changes("r", "", sql`from inserted as r`))};
@@ -36,7 +38,7 @@ export function createCounter(counter: Counter, isComplete: boolean): RawBuilder
       end $$`,
     sql`create trigger ${sql.ref(insertTrigger(counter, isComplete))} after insert ${on} referencing new table as inserted for each statement ${run}`,
     sql`create trigger ${sql.ref(`${name}_delete`)} after delete ${on} referencing old table as deleted for each statement ${run}`,
-    sql`create trigger ${sql.ref(`${name}_update`)} after update of ${sql.join(watchedColumns(counter).map((each) => sql.ref(each)))} ${on}
+    sql`create trigger ${sql.ref(`${name}_update`)} after update of ${sql.join(watchedColumns("postgres", counter).map((each) => sql.ref(each)))} ${on}
       for each row when (old.${reference} is distinct from new.${reference} or ${isCounted("old")} <> ${isCounted("new")}) ${run}`,
   ];
 }

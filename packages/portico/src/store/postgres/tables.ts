@@ -188,7 +188,8 @@ export const postgresTables: TableDialect = {
     const remove = removeElements(postgresDialect, index, "old");
     // `json` has no equality of its own.
     const unchanged = sql`if tg_op = 'UPDATE' then if not (${isChanged(index, "is distinct from", "::text")}) then return null; end if; end if`;
-    const body = sql`begin ${unchanged}; if tg_op <> 'INSERT' then ${remove}; end if;
+    const body = sql`#variable_conflict use_column
+      begin ${unchanged}; if tg_op <> 'INSERT' then ${remove}; end if;
       if tg_op <> 'DELETE' then ${addElements(postgresDialect, index, "new")}; end if; return null; end`;
     return [
       sql`create or replace function ${name}() returns trigger language plpgsql as $$ ${body} $$`,

@@ -5,13 +5,16 @@ import { hash } from "node:crypto";
 import type { KeptCount, ResourceModel } from "../../model/model.ts";
 import { type Condition, conditionKeys, isComparison } from "../../query/condition.ts";
 import { countConditions } from "../../query/count.ts";
+import { writtenColumn } from "../update-time.ts";
 import { identifier, indexPrefix } from "./index-names.ts";
+import type { DatabaseName } from "./table.ts";
 
 export interface Counter {
   /** The beginning of the names of its triggers. It changes with what is counted. */
   readonly name: string;
-  /** The table whose rows are counted, and its column that refers to the row that counts them. */
+  /** The table whose rows are counted, their resource, and the column that refers to the row that counts them. */
   readonly table: string;
+  readonly counted: ResourceModel;
   readonly reference: string;
   /** The table of the rows that count, and the column of the number. */
   readonly target: string;
@@ -69,13 +72,24 @@ function counterOf(target: string, count: KeptCount): Counter {
   const subject = identifier(`${target}__${attribute.column}`, maxSubjectLength);
   return {
     name: `${counterPrefix}${subject}_${digest}`,
-    ...{ table, reference: reference.column, target, column: attribute.column, conditions },
+    ...{
+      table,
+      counted: resource,
+      reference: reference.column,
+      target,
+      column: attribute.column,
+      conditions,
+    },
   };
 }
 
-/** The columns of the counted rows whose change may change the number. */
-export function watchedColumns({ reference, conditions }: Counter): readonly string[] {
-  return [...new Set([reference, ...conditions.flatMap(columnsIn)])];
+/** The columns of the counted rows that a statement sets if it changes what is counted. */
+export function watchedColumns(
+  database: DatabaseName,
+  { counted, reference, conditions }: Counter,
+): readonly string[] {
+  const columns = [reference, ...conditions.flatMap(columnsIn)];
+  return [...new Set(columns.map((column) => writtenColumn(database, counted, column)))];
 }
 
 function columnsIn(condition: Condition): readonly string[] {

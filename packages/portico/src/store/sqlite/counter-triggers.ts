@@ -11,7 +11,7 @@ export function createCounter(counter: Counter, isComplete: boolean): RawBuilder
   const on = sql`on ${sql.table(table)}`;
   const trigger = (triggerName: string): RawBuilder<unknown> =>
     sql`create trigger ${sql.ref(triggerName)} after`;
-  const watched = watchedColumns(counter).map((each) => sql.ref(each));
+  const watched = watchedColumns("sqlite", counter).map((each) => sql.ref(each));
   const reference = sql.ref(counter.reference);
   return [
     sql`${trigger(insertTrigger(counter, isComplete))} insert ${on} when ${isCounted("new")} begin ${add(counter, "new", sql`1`)}; end`,

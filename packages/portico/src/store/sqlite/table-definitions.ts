@@ -7,7 +7,7 @@ import { columnDefinition, defaultOf, foreignKeyDefinition } from "../schema/def
 import type { Column, ForeignKey, Table } from "../schema/table.ts";
 import type { ExistingTable } from "../schema/tables.ts";
 import { compile } from "../statement.ts";
-import { computesUpdatedAt, storedUpdatedAt, updatedAtColumn } from "../update-time.ts";
+import { storedUpdatedAt, updatedAtColumn, writtenColumn } from "../update-time.ts";
 import { sqliteDialect } from "./dialect.ts";
 
 export const rowNumber = "row_no";
@@ -22,13 +22,9 @@ export const updatedAtDefinitions = {
   computed: `"${storedUpdatedAt}" ${sqliteDialect.columnType.timestamp}, "${updatedAtColumn}" ${sqliteDialect.columnType.timestamp} not null generated always as (coalesce("${storedUpdatedAt}", "created_at")) virtual`,
 } as const;
 
-function computesTime(table: Table): boolean {
-  return table.resource !== undefined && computesUpdatedAt("sqlite", table.resource);
-}
-
 /** The column of a table in which a column is stored. */
-export function storedColumn(table: Table, column: string): string {
-  return column === updatedAtColumn && computesTime(table) ? storedUpdatedAt : column;
+export function storedColumn({ resource }: Table, column: string): string {
+  return resource ? writtenColumn("sqlite", resource, column) : column;
 }
 
 /**

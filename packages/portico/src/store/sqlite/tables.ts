@@ -21,7 +21,7 @@ import { type ExistingTable, TableDescription, type TableDialect } from "../sche
 import { orderTriggerName, recordCreationOrder } from "../search/creation-order.ts";
 import { conditionOfTrigger, createDeferral } from "../search/deferral.ts";
 import { taggedText } from "../search/index-terms.ts";
-import { storedUpdatedAt } from "../update-time.ts";
+import { storedUpdatedAt, updatedAtColumn } from "../update-time.ts";
 import { isBusy, isConstraintFailure } from "./connection.ts";
 import { completeCounter, createCounter, dropCounter } from "./counter-triggers.ts";
 import { sqliteDialect } from "./dialect.ts";
@@ -72,7 +72,7 @@ export const sqliteTables: TableDialect = {
       `select t.name, c.name, case when c.pk = 1 and lower(c.type) = 'integer' then 'sequence' else lower(c.type) end, c."notnull" or c.pk, c.dflt_value,
          c.hidden <> 0
        from sqlite_schema t, pragma_table_xinfo(t.name) c
-       where t.type = 'table' and c.hidden <> 1 and c.name not in ('${rowNumber}', '${storedUpdatedAt}')`,
+       where t.type = 'table' and (c.hidden = 0 or c.name = '${updatedAtColumn}') and c.name not in ('${rowNumber}', '${storedUpdatedAt}')`,
     );
     for (const [table, column, type, isNotNull, defaultText, isComputed] of columns) {
       const description = tables.get(table as string) ?? new TableDescription();

@@ -15,6 +15,7 @@ import {
   resource,
   text,
 } from "../../../src/index.ts";
+import { updatedAtColumn, writeDirectly } from "../../support/database-reader.ts";
 import { randomRuns } from "../../support/random-runs.ts";
 import { expectAnswer, scenarios, serve, type TestServer } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
@@ -284,5 +285,33 @@ onEachDatabase("kept counts", (database) => {
       }),
       { numRuns: randomRuns(10, 3) },
     );
+  });
+});
+
+onEachDatabase("a kept count of rows that were last updated before some time", (database) => {
+  const old = { updatedAt: { lt: "2021-01-01T00:00:00.000Z" } };
+  const boards = resource("board", {
+    fields: { old: count((): Resource => cards, { where: old, kept: true }) },
+  });
+  const cards = resource("card", { parent: boards, fields: { title: text({ max: 100 }) } });
+  const server = serve(database, { app: app({ name: "Boards", resources: [boards, cards] }) });
+
+  test("follows updates and deletions", async () => {
+    const { id } = await server.create("/boards", {});
+    const path = `/boards/${id}/cards`;
+    const { id: first } = await server.create(path, { title: "a" });
+    await server.create(path, { title: "b" });
+    const counted = async (): Promise<number> => (await server.request(`/boards/${id}`)).body.old;
+    assert.equal(await counted(), 0);
+    const column = updatedAtColumn(database);
+    await writeDirectly(
+      server.workspace.databaseUrl,
+      `update cards set ${column} = '2020-01-01T00:00:00.000Z'`,
+    );
+    assert.equal(await counted(), 2);
+    await server.request(`/cards/${first}`, { method: "PATCH", body: { title: "c" } });
+    assert.equal(await counted(), 1);
+    await server.request(`/cards/${first}`, { method: "DELETE" });
+    assert.equal(await counted(), 1);
   });
 });
