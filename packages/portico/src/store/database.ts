@@ -11,10 +11,7 @@ export interface Statement<Input> {
   readonly bind: (input: Input) => unknown[];
   /** What each of the bound values is, for `portico explain`. */
   readonly meanings?: readonly string[];
-  /**
-   * The table into which it inserts rows that are searched. It returns the number of each row in the second column. SQLite
-   * only.
-   */
+  /** The table into which it inserts a row that is searched. SQLite only. */
   readonly searchedTable?: string;
   /** Whether it may read many more rows than it returns. Such a statement runs apart from others, and in turn. */
   readonly mayScan?: boolean;

@@ -83,7 +83,7 @@ test("a change of layout 2 keeps what was added by hand, and runs no trigger", (
     await write("create table changes (of text)");
     await write("create trigger one after update on NOTES begin insert into changes values ('row'); end");
     await write(
-      "create trigger two AFTER UPDATE OF title, [updated_at] on notes begin insert into changes values ('time'); end",
+      "create trigger two AFTER UPDATE /* of */ OF title, [updated_at] on notes begin insert into changes values ('time'); end",
     );
     await write("create index by_hand on notes (updated_at, title)");
     await write("alter table drafts add column deleted_with text");

@@ -30,7 +30,7 @@ export function compileInsert(dialect: Dialect, resource: ResourceModel): Statem
   const inserted = sql`${insertion(dialect, resource)} returning ${rowJson(dialect, undefined, wholeRow(resource))}`;
   const { table: searchedTable, search } = resource;
   if (dialect.name !== "sqlite" || search.length === 0) return compile(dialect.builder, inserted);
-  return compile(dialect.builder, sql`${inserted}, ${dialect.rowIdColumn}`, { searchedTable });
+  return compile(dialect.builder, inserted, { searchedTable });
 }
 
 /**

@@ -3,7 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { OperatorError } from "../../errors.ts";
 import { searchTable } from "../schema/table.ts";
-import { updatedAtDefinitions } from "../sqlite/table-definitions.ts";
+import { rowNumber, updatedAtDefinitions } from "../sqlite/table-definitions.ts";
 import { storedUpdatedAt } from "../update-time.ts";
 import { type CopyProgress, quoted } from "./change.ts";
 import { rowsOf } from "./sqlite-rows.ts";
@@ -67,19 +67,37 @@ function clearTimes(database: DatabaseSync, table: string): number {
   return Number(rowsOf(database, `select count(*) from ${quoted(table)}`)[0]![0]);
 }
 
-/** The text of a trigger whose list of columns, before its body, may contain `updated_at`, which no statement sets any longer. */
+/** Quoted names and texts, comments, words, and other characters of SQL. */
+const tokens = /"(?:[^"]|"")*"|`(?:[^`]|``)*`|'(?:[^']|'')*'|\[[^\]]*\]|--[^\n]*|\/\*.*?\*\/|\w+|./gs;
+
+/** The text of a trigger. Its list of columns may contain `updated_at`, which no statement sets any longer. */
 function watchingStored(text: string): string {
-  return text.replace(/^.*?\bbegin\b/is, (head) =>
-    head.replace(/\bupdate\s+of\b.*?\bon\b/is, (columns) =>
-      columns.replace(/["`[]?\bupdated_at\b["`\]]?/gi, `"${storedUpdatedAt}"`),
-    ),
-  );
+  let words = "";
+  let isList = false;
+  let isBefore = true;
+  return text.replaceAll(tokens, (token) => {
+    const word = token.toLowerCase();
+    if (isList && /^(["`'[]?)updated_at["`'\]]?$/.test(word)) return `"${storedUpdatedAt}"`;
+    if (isBefore && /^\w+$/.test(word)) {
+      words = `${words} ${word}`;
+      isList = words.endsWith(" update of") || (isList && word !== "on");
+      isBefore = !["on", "begin"].includes(word);
+    }
+    return token;
+  });
 }
 
 /** Whether there are virtual tables that are not search indexes of Portico. */
 function hasOtherVirtualTables(database: DatabaseSync): boolean {
-  const tables = rowsOf(database, "select name, type from pragma_table_list where schema = 'main'");
-  const names = tables.map(([name]) => String(name));
-  const searches = new Set(names.map(searchTable));
-  return tables.some(([name, type]) => type === "virtual" && !searches.has(String(name)));
+  const searched = rowsOf(
+    database,
+    "select t.name from sqlite_schema t, pragma_table_info(t.name) c where t.type = 'table' and c.name = ?",
+    rowNumber,
+  );
+  const searches = new Set(searched.map(([name]) => searchTable(String(name))));
+  const virtual = rowsOf(
+    database,
+    "select name from pragma_table_list where schema = 'main' and type = 'virtual'",
+  );
+  return virtual.some(([name]) => !searches.has(String(name)));
 }

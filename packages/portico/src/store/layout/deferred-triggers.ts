@@ -6,7 +6,7 @@ import { searchTriggerName } from "../sqlite/tables.ts";
 import { quoted } from "./change.ts";
 import { rowsOf } from "./sqlite-rows.ts";
 
-const beforeBody = /(?<= after insert on "[^"]+")(?= begin )/;
+const beforeBody = /(?<= after insert on "([^"]+)")(?= begin )/;
 
 export function deferTriggersOf(database: DatabaseSync): void {
   database.exec(createDeferral);
@@ -14,6 +14,6 @@ export function deferTriggersOf(database: DatabaseSync): void {
   for (const [name, text] of triggers) {
     if (!searchTriggerName.test(String(name)) || !beforeBody.test(String(text))) continue;
     database.exec(`drop trigger ${quoted(String(name))}`);
-    database.exec(String(text).replace(beforeBody, ` when ${conditionOfTrigger}`));
+    database.exec(String(text).replace(beforeBody, (_, table) => ` when ${conditionOfTrigger(table)}`));
   }
 }

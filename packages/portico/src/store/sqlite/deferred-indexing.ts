@@ -2,20 +2,29 @@
 
 import type { ColumnValues, Statement } from "../database.ts";
 import { deferralTable } from "../schema/table.ts";
-import { deferTriggers, indexRows, resumeTriggers } from "../search/deferral.ts";
+import { deferTrigger, indexRows, newestRow, resumeTriggers } from "../search/deferral.ts";
 import type { SqliteConnection } from "./connection.ts";
 
-/** Statements that neither read a search index nor insert rows that a trigger indexes. */
-const isIndependent = /^\s*(insert into "events"|(select|with)(?!.*_search"))/is;
+/** Inserts after which the rows are indexed: other requests wait for the statement that does it. */
+const maxInserts = 500;
+
+/** Statements that neither read a search index nor write rows of a searched table. */
+const independent =
+  /^\s*(insert into "events"|(select|with)(?!.*(_search"|\b(insert|update|delete|replace)\b.*\b(into|set|from)\b)))/is;
+
+interface SearchedTable {
+  readonly newestRow: string;
+  readonly indexRows: string;
+}
 
 export class DeferredIndexing {
   readonly #connection: SqliteConnection;
   readonly #independent = new WeakMap<object, boolean>();
-  readonly #statements = new Map<string, string>();
-  /** The numbers of the rows to index, by table. */
-  readonly #rows = new Map<string, unknown[]>();
-  #isDeferring = false;
-  #isPossible = false;
+  readonly #statements = new Map<string, SearchedTable>();
+  /** The tables whose triggers are deferred, and their newest row before. */
+  readonly #deferred = new Map<string, unknown>();
+  #inserts = 0;
+  #isPossible: boolean | undefined;
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
@@ -27,49 +36,70 @@ export class DeferredIndexing {
    */
   read<Input>(statement: Statement<Input>, input: Input, mayDefer: boolean): readonly ColumnValues[] {
     const { searchedTable } = statement;
-    if (searchedTable !== undefined && mayDefer && this.#defer()) {
+    if (searchedTable !== undefined && mayDefer && this.#defer(searchedTable)) {
       const inserted = this.#connection.read(statement, input);
-      const numbers = this.#rows.get(searchedTable) ?? [];
-      for (const [, number] of inserted) numbers.push(number);
-      this.#rows.set(searchedTable, numbers);
+      this.#inserts += 1;
+      if (this.#inserts >= maxInserts) this.indexRows();
       return inserted;
     }
-    if (this.#isDeferring && !this.#isIndependent(statement)) this.indexRows();
+    if (this.#deferred.size > 0 && !this.#isIndependent(statement)) this.indexRows();
     return this.#connection.read(statement, input);
   }
 
-  /** Indexes the inserted rows: before the end of the transaction, and before a savepoint, which may undo that. */
+  /**
+   * Indexes the inserted rows: before the end of the transaction, before a savepoint, which may undo it, and before a
+   * statement that depends on them.
+   */
   indexRows(): void {
-    if (!this.#isDeferring) return;
-    for (const [table, numbers] of this.#rows) {
-      const text = this.#statements.get(table) ?? indexRows(table);
-      this.#statements.set(table, text);
-      this.#connection.all(text, [JSON.stringify(numbers)]);
+    if (this.#deferred.size === 0) return;
+    try {
+      for (const [table, newest] of this.#deferred)
+        this.#connection.all(this.#statementsOf(table).indexRows, [newest as number]);
+    } catch (error) {
+      // From now on only writes fail that insert such a row, and not those of their groups.
+      this.#isPossible = false;
+      throw error;
     }
     this.#connection.all(resumeTriggers);
     this.forget();
   }
 
-  /** Forgets the rows, because a rollback has undone their inserts. */
+  /** Forgets the deferred triggers, because a rollback has undone the inserts and resumed the triggers. */
   forget(): void {
-    this.#rows.clear();
-    this.#isDeferring = false;
+    this.#deferred.clear();
+    this.#inserts = 0;
   }
 
-  /** @returns false for a database that an earlier version has migrated */
-  #defer(): boolean {
-    if (this.#isDeferring) return true;
-    this.#isPossible ||=
-      this.#connection.all("select 1 from sqlite_schema where name = ?", [deferralTable]).length > 0;
-    if (this.#isPossible) this.#connection.all(deferTriggers);
-    this.#isDeferring = this.#isPossible;
-    return this.#isDeferring;
+  #defer(table: string): boolean {
+    if (this.#deferred.has(table)) return true;
+    // A fault may have rolled the transaction back; then the deferral would stay.
+    if (!this.#connection.native.isTransaction || !this.#canDefer()) return false;
+    const [[newest]] = this.#connection.all(this.#statementsOf(table).newestRow) as [[unknown]];
+    this.#connection.all(deferTrigger, [table]);
+    this.#deferred.set(table, newest);
+    return true;
+  }
+
+  /** Not in a database that an earlier version has migrated. */
+  #canDefer(): boolean {
+    if (this.#isPossible !== undefined) return this.#isPossible;
+    const found = this.#connection.all("select 1 from sqlite_schema where name = ?", [deferralTable]);
+    if (found.length > 0) this.#isPossible = true;
+    return found.length > 0;
+  }
+
+  #statementsOf(table: string): SearchedTable {
+    const known = this.#statements.get(table);
+    if (known) return known;
+    const statements = { newestRow: newestRow(table), indexRows: indexRows(table) };
+    this.#statements.set(table, statements);
+    return statements;
   }
 
   #isIndependent(statement: Statement<never>): boolean {
     const known = this.#independent.get(statement);
     if (known !== undefined) return known;
-    const found = isIndependent.test(statement.sql);
+    const found = independent.test(statement.sql);
     this.#independent.set(statement, found);
     return found;
   }

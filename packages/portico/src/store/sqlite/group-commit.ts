@@ -1,7 +1,7 @@
 // The writer of SQLite (group commit). All writes that are queued when a group starts share one transaction and one flush
 // to disk. Each write has its own savepoint, so that a write that fails does not undo the others, unless its first statement
-// that writes is the last that can fail: then the rows of the group are indexed together (`search/deferral.ts`). The many
-// writes of an import are a group of their own.
+// that writes is the last that can fail: if a group has several such writes, the rows that they insert are put into the search
+// index together (`search/deferral.ts`). The many writes of an import are a group of their own.
 //
 // A group whose commit may be lost is not flushed: SQLite's reads are on the same thread, which would wait for the disk.
 
@@ -23,7 +23,7 @@ import { isMigrating } from "./migration-lock.ts";
 
 /** Writes in one group. Further writes wait for the next group, so that the commit of a group is not delayed for long. */
 const maxGroupSize = 256;
-/** The writes of a group from which on it indexes the rows of all together. */
+/** The writes without a savepoint from which on a group indexes their rows together. */
 const minIndexedTogether = 4;
 /** Time limits for acquiring the write lock while another process holds it, and while that process migrates the file. */
 const busyTimeoutMs = 5_000;
@@ -105,8 +105,9 @@ export class GroupCommitWriter {
     try {
       if (!this.#file.isInPlace()) throw new MovedFile(false);
       await this.#begin(group);
+      const mayDefer = group.filter(({ options }) => options.isSingleWrite).length >= minIndexedTogether;
       for (const job of group) {
-        const outcome = await this.#run(job, group.length >= minIndexedTogether);
+        const outcome = await this.#run(job, mayDefer);
         if (outcome) done.push({ job, value: outcome.value });
       }
       this.#indexing.indexRows();

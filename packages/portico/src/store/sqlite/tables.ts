@@ -262,7 +262,7 @@ function searchTriggers(table: Table): RawBuilder<unknown>[] {
     sql.raw(createDeferral),
     sql`create trigger ${trigger("delete")} after delete on ${source} begin delete from ${index} where rowid = old.row_no; end`,
     sql`create trigger ${trigger("update")} after update of ${sql.ref(searchColumn)} on ${source} begin ${put}; end`,
-    sql`create trigger ${sql.ref(table.search!.index)} after insert on ${source} when ${sql.raw(conditionOfTrigger)} begin insert into ${index} (rowid, words) values (new.row_no, ${taggedText("new.")}); end`,
+    sql`create trigger ${sql.ref(table.search!.index)} after insert on ${source} when ${sql.raw(conditionOfTrigger(table.name))} begin insert into ${index} (rowid, words) values (new.row_no, ${taggedText("new.")}); end`,
   ];
 }
 

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { app } from "../../../src/declare/app.ts";
 import { text } from "../../../src/declare/field.ts";
 import { resource } from "../../../src/declare/resource.ts";
-import { countDirectly } from "../../support/database-reader.ts";
+import { countDirectly, writeDirectly } from "../../support/database-reader.ts";
 import { randomRuns } from "../../support/random-runs.ts";
 import { serve } from "../../support/scenario.ts";
 import { onEachDatabase } from "../../support/server.ts";
@@ -19,6 +19,8 @@ const notes = resource("note", {
   search: ["title"],
   softDelete: true,
 });
+
+const orders = resource("order", { fields: { title: text({ max: 100 }) }, search: ["title"] });
 
 type Write =
   | { readonly kind: "create"; readonly title: string; readonly code?: string }
@@ -41,7 +43,7 @@ const write: fc.Arbitrary<Write> = fc.oneof(
 
 onEachDatabase("rows that are written at the same time", (database) => {
   const server = serve(database, {
-    app: app({ name: "Notes", resources: [notes] }),
+    app: app({ name: "Notes", resources: [notes, orders] }),
     env: { PORTICO_KEY_QUOTA: "1000000/60" },
   });
   const importNotes = async (lines: readonly object[]): Promise<number> => {
@@ -116,4 +118,19 @@ onEachDatabase("rows that are written at the same time", (database) => {
     assert.equal(await countDirectly(databaseUrl, unindexed), 0);
     assert.equal(await countDirectly(databaseUrl, "select count(*) from portico_search_deferral"), 0);
   });
+
+  if (database === "sqlite")
+    test("are found if a trigger that was added by hand inserts them", async () => {
+      const { databaseUrl } = server.workspace;
+      await writeDirectly(
+        databaseUrl,
+        `create trigger by_hand after insert on orders begin
+           insert into notes (tenant_no, id, title, created_at, search_words)
+           values (new.tenant_no, 'note_' || new.id, 'paper', new.created_at, ' paper'); end`,
+      );
+      const create = (_: unknown, index: number) => server.create("/orders", { title: `order ${index}` });
+      await Promise.all(Array.from({ length: 20 }, create));
+      assert.equal((await notesOf("q=paper")).length, 20);
+      assert.equal((await server.request("/orders?q=order&limit=100")).body.data.length, 20);
+    });
 });
