@@ -21,8 +21,8 @@ export interface LayoutMigration {
 /** @throws OperatorError if it is not confirmed, or not possible */
 export async function migrateLayout(migration: LayoutMigration): Promise<CommandOutput> {
   const { databaseUrl, tables, check, complete, isConfirmed } = migration;
-  if (!(await hasOldLayout(databaseUrl, tables, check)))
-    return { json: { isChanged: false }, lines: ["The database has the current layout."] };
+  const unchanged = { json: { isChanged: false }, lines: ["The database has the current layout."] };
+  if (!(await hasOldLayout(databaseUrl, tables, check))) return unchanged;
   if (!isConfirmed)
     await confirm(
       "This copies all tables. Earlier versions cannot read the result, and no server may be running.",
@@ -33,7 +33,9 @@ export async function migrateLayout(migration: LayoutMigration): Promise<Command
     progress.report(`copied the rows, now ${table}`, Math.floor(fraction * 100), 100),
   );
   progress.end();
-  const { rows = 0, backup } = change ?? {};
+  // Another command has changed it.
+  if (!change) return unchanged;
+  const { rows, backup } = change;
   const kept = `The database as it was is in ${backup}. Delete it once you do not need it.`;
   return {
     json: { isChanged: true, rows, backup },

@@ -1,7 +1,10 @@
 // `portico migrate --layout`: brings a database of an earlier version to the layout of this one.
 
+import { OperatorError } from "../../errors.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import { databaseFile, openStore } from "../open.ts";
 import { existingTables } from "../schema/migrate.ts";
+import { lockMigrations } from "../sqlite/migration-lock.ts";
 import type { Store } from "../store.ts";
 import {
   type CheckDatabase,
@@ -49,11 +52,28 @@ export async function changeLayout(
   complete: CompleteTables,
   onProgress: CopyProgress,
 ): Promise<LayoutChange | undefined> {
-  const changed = await tablesToChange(url, tables);
-  if (!changed) return undefined;
   const file = databaseFile(url);
-  if (file === undefined) return changePostgresLayout(url, changed.withTenantId, complete, onProgress);
-  return changeSqliteLayout(file, changed, complete, onProgress);
+  if (file === undefined) {
+    const changed = await tablesToChange(url, tables);
+    return changed && changePostgresLayout(url, changed.withTenantId, complete, onProgress);
+  }
+  const unlock = await lock(file);
+  try {
+    // Another process may have changed the layout while this one waited.
+    const changed = await tablesToChange(url, tables);
+    return changed && (await changeSqliteLayout(file, changed, complete, onProgress));
+  } finally {
+    unlock();
+  }
+}
+
+/** Waits until no other process migrates the file. @throws OperatorError for a folder in which no file can be created */
+async function lock(file: string): Promise<() => void> {
+  try {
+    return await lockMigrations(file);
+  } catch (error) {
+    throw new OperatorError(`${errorMessage(error)}; the database is as it was`, { cause: error });
+  }
 }
 
 /** What is changed in which tables; undefined for a database of layout 3, and for one without tables. */
