@@ -11,6 +11,7 @@ import type { Report } from "../lib/report.ts";
 import { TimeSlice } from "../lib/time-slice.ts";
 import type { Attribute } from "../model/model.ts";
 import { isPlainObject, type PlainObject } from "../query/plain-object.ts";
+import { MissingSchema } from "../store/database.ts";
 import { errorIn } from "../versions/errors.ts";
 import { currentBody } from "../versions/rows.ts";
 import type { ImportedLine } from "./imported-line.ts";
@@ -74,7 +75,7 @@ export class RowImport {
     try {
       return await this.#writeTogether(caller, lines);
     } catch (error) {
-      if (error instanceof Problem || this.#request.isAtomic) throw error;
+      if (endsImport(error) || this.#request.isAtomic) throw error;
       return undefined;
     }
   }
@@ -83,7 +84,7 @@ export class RowImport {
     try {
       return (await this.#writeTogether(caller, [line])).outcome;
     } catch (error) {
-      if (error instanceof Problem) throw error;
+      if (endsImport(error)) throw error;
       this.#options.report("a line of an import failed", { line: line.line, err: error });
       const outcome = new ImportOutcome();
       outcome.fail(line.line, new Problem("internal_error"));
@@ -215,6 +216,11 @@ export class RowImport {
     if (!ignoresReadOnly) return [];
     return resource.attributes.filter(({ isImmutable }) => isImmutable).map(({ name }) => name);
   }
+}
+
+/** Whether an error is one of the API or of the schema, which concern all lines; any other is of code in the declarations. */
+function endsImport(error: unknown): boolean {
+  return error instanceof Problem || error instanceof MissingSchema;
 }
 
 /** Ends a transaction whose writes are not kept. */

@@ -115,6 +115,8 @@ export interface CommandOptions {
 export interface ProcessCommandOptions extends CommandOptions {
   /** When a command that still runs is killed: its code is null. */
   readonly killAfterMs?: number;
+  /** What it reads from standard input. */
+  readonly input?: string;
 }
 
 /** Runs a command inside this process, in a tenth of the time of a process: `portico(workspace, ["key", "list"])`. */
@@ -143,10 +145,15 @@ export async function portico(
 export async function porticoProcess(
   workspace: Pick<Workspace, "databaseUrl">,
   words: readonly string[],
-  { env = {}, cwd = projectFolder, killAfterMs = 60_000 }: ProcessCommandOptions = {},
+  { env = {}, cwd = projectFolder, killAfterMs = 60_000, input }: ProcessCommandOptions = {},
 ): Promise<CommandResult> {
-  const limits = { timeout: killAfterMs, killSignal: "SIGKILL" } as const;
-  const child = start(words, { DATABASE_URL: workspace.databaseUrl, ...env }, cwd, limits);
+  const options: StartedProcessOptions = {
+    timeout: killAfterMs,
+    killSignal: "SIGKILL",
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+  };
+  const child = start(words, { DATABASE_URL: workspace.databaseUrl, ...env }, cwd, options);
+  child.stdin?.end(input);
   let stdout = "";
   let stderr = "";
   child.stdout?.on("data", (chunk) => (stdout += chunk));
@@ -330,11 +337,13 @@ export class PorticoProcess extends Portico {
   }
 }
 
+type StartedProcessOptions = Pick<SpawnOptions, "timeout" | "killSignal" | "stdio">;
+
 function start(
   words: readonly string[],
   env: Environment,
   cwd: string,
-  limits: Pick<SpawnOptions, "timeout" | "killSignal"> = {},
+  options: StartedProcessOptions = {},
   file: string = program,
 ): ChildProcess {
   const { PATH = "", HOME = "" } = process.env;
@@ -343,6 +352,6 @@ function start(
     cwd,
     env: { PATH: [dirname(process.execPath), PATH].join(delimiter), HOME, NODE_NO_WARNINGS: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
-    ...limits,
+    ...options,
   });
 }
