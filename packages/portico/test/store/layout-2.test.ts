@@ -141,6 +141,34 @@ test("a change of layout 2 leaves a table that is not Portico's, and refuses a d
     ]);
   }));
 
+test("a change of layout 2 refuses triggers that set updated_at, and names them", () =>
+  withLayout2(async (workspace) => {
+    const write = (text: string): Promise<void> => writeDirectly(workspace.databaseUrl, text);
+    const body = "begin update notes set title = upper(title), updated_at = 'now' where id = new.id; end";
+    const triggers = new Map([
+      ["stamp", `after update of title on notes ${body}`],
+      ["touch", `after insert on remarks ${body}`],
+      ["from_view", `instead of delete on shown ${body.replace("new.id", "old.id")}`],
+    ]);
+    await write("create view shown as select id, title from notes");
+    await write("create trigger broken after insert on drafts begin select nowhere(1); end");
+    for (const [name, text] of triggers) {
+      await write(`create trigger "${name}" ${text}`);
+      const rows = await rowsOf(workspace);
+      const { code, stderr } = await migrate(workspace, "--layout", "--yes");
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        new RegExp(`^portico: writes to \\w+ would fail .* \\(${name}\\),.* as it was\n$`),
+      );
+      assert.deepEqual(await rowsOf(workspace), rows);
+      await write(`drop trigger "${name}"`);
+    }
+    await write(`create trigger reader after update on notes begin select new.updated_at; end`);
+    assert.equal((await migrate(workspace, "--layout", "--yes")).code, 0);
+    await write("update notes set title = 'read'");
+  }));
+
 test("a change of layout 2 that is killed at any step is made by the next", { timeout: 300_000 }, () =>
   withLayout2(async (workspace) => {
     const rows = await rowsOf(workspace);

@@ -21,6 +21,7 @@ import { SqliteDatabase } from "../sqlite/database.ts";
 import { sqliteDialect } from "../sqlite/dialect.ts";
 import { Store } from "../store.ts";
 import type { CompleteTables, CopyProgress, LayoutChange, TablesToChange } from "./change.ts";
+import { refuseTriggersThatSet } from "./checked-triggers.ts";
 import { computeUpdatedAt } from "./computed-times.ts";
 import { deferTriggersOf } from "./deferred-triggers.ts";
 import { copyTables } from "./sqlite-tables.ts";
@@ -51,6 +52,7 @@ export async function changeSqliteLayout(
     if (layout === 2) await copyDatabase(database, next, { source: "old", rate: pagesPerBatch });
     deferTriggersOf(database);
     const computed = computeUpdatedAt(database, withUpdatedAt, declared, onProgress);
+    refuseTriggersThatSet(database);
     await completeFile(next, complete);
     replaceFile(file, next, backup);
     return layout === 1
